@@ -534,8 +534,8 @@ func (h *hostPrinter) targetsText(targets value.Mapping) (changed bool, text rep
 		return ok
 	}
 	if keys := targets.Keys(); h.o.many.are(len(keys)) {
-		for _, a := range h.o.many.together(targets, h.o.many.failed) {
-			if !one(h.o.many.fold(a.ids), a.v) {
+		for _, a := range h.o.many.together(targets, h.o.many.failed, h.o.many.fold) {
+			if !one(a.name, a.v) {
 				return false, text, false
 			}
 		}

@@ -28,7 +28,7 @@ func (o *Options) GroupAbove(n int, fold func(ids []string) string) {
 type many struct {
 	most     int
 	fold     func(ids []string) string
-	together func(targets value.Mapping, failed func(value.Value) bool) []*resultGroup
+	together func(targets value.Mapping, failed func(value.Value) bool, fold func(ids []string) string) []*resultGroup
 	failed   func(v value.Value) bool // of the states of a target
 	calls    func(m *many, changes *value.Map) *value.Map
 	comment  func(m *many, comment string) string
@@ -44,6 +44,7 @@ type resultGroup struct {
 	bad  bool
 	text [sha256.Size]byte // of the result of the first
 	own  bool              // the results differ in the ids of the targets
+	name string
 }
 
 // ownID stands for the id of each target where results differ in nothing else.
@@ -53,16 +54,39 @@ const ownID = "<id>"
 // of too many words.
 const minOwnID = 3
 
+// Size is how many targets there are.
+func (g *resultGroup) Size() int { return len(g.ids) }
+
+// Failed reports whether the targets failed.
+func (g *resultGroup) Failed() bool { return g.bad }
+
+// Result is what the targets returned, with [ownID] for their ids.
+func (g *resultGroup) Result() value.Value {
+	if _, states := g.v.(*value.Map); !states || g.own || len(g.ids[0]) < minOwnID {
+		return g.v
+	}
+	return renamed(g.v, g.ids[0], ownID)
+}
+
+// renamed is a result with another name in the place of a target's.
+func renamed(v value.Value, id, as string) value.Value {
+	if out, err := value.ParseJSON(strings.ReplaceAll(string(value.EncodeJSON(v)), id, as)); err == nil {
+		return out
+	}
+	return v
+}
+
 // together returns the targets of a step with equal results: those that failed
-// last, where the prompt is near, else in the order in which they come. The states of two targets are equal,
-// too, where they differ in their ids alone.
-func together(targets value.Mapping, failed func(value.Value) bool) []*resultGroup {
+// last, where the prompt is near, else in the order in which they come. The states of two
+// targets are equal, too, where they differ in their ids alone. Of targets that are nearly
+// like a larger group, only what differs is left; where nothing failed, they are below it.
+func together(targets value.Mapping, failed func(value.Value) bool, fold func(ids []string) string) []*resultGroup {
 	byKey := map[[sha256.Size]byte]*resultGroup{}
 	var good, bad []*resultGroup
 	for _, k := range targets.Keys() {
 		v, _ := targets.Get(k)
 		id := value.Str(k)
-		text := value.EncodeJSON(timeless(v))
+		text := value.EncodeJSON(Timeless(v))
 		whole := sha256.Sum256(text)
 		key := whole
 		if _, states := v.(*value.Map); states && len(id) >= minOwnID {
@@ -83,37 +107,33 @@ func together(targets value.Mapping, failed func(value.Value) bool) []*resultGro
 	}
 	all := append(good, bad...)
 	for _, a := range all {
-		if !a.own {
-			continue
-		}
-		if v, err := value.ParseJSON(strings.ReplaceAll(string(value.EncodeJSON(a.v)), a.ids[0], ownID)); err == nil {
-			a.v = v
+		a.name = fold(a.ids)
+		if a.own {
+			a.v = renamed(a.v, a.ids[0], ownID)
 		}
 	}
-	return all
+	return withNear(all)
 }
 
-// timeless is a result without what differs between equal results: when states
-// ran, for how long, and the process IDs of their commands.
-func timeless(v value.Value) value.Value {
-	states, ok := v.(*value.Map)
-	if !ok {
-		return v
-	}
-	out := value.NewMap(states.Len())
-	for k, x := range states.All() {
-		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") {
-			st = st.Copy()
-			st.Delete("start_time")
-			st.Delete("duration")
-			if ch := st.Map("changes"); ch.Has("pid") && ch.Has("retcode") {
-				ch = ch.Copy()
-				ch.Delete("pid")
-				st.Set("changes", ch)
-			}
-			x = st
+// withNear leaves of groups that are nearly like a larger one what differs.
+func withNear(all []*resultGroup) []*resultGroup {
+	near := Nearest(all)
+	below := map[*resultGroup][]*resultGroup{}
+	var own []*resultGroup // in a place of their own
+	for _, a := range all {
+		n, ok := near[a]
+		if ok {
+			a.v, a.name = n.Differs(a.v), a.name+n.Text(n.Base.name)
 		}
-		out.Set(k, x)
+		if ok && !a.bad {
+			below[n.Base] = append(below[n.Base], a)
+		} else {
+			own = append(own, a)
+		}
+	}
+	var out []*resultGroup
+	for _, a := range own {
+		out = append(append(out, a), below[a]...)
 	}
 	return out
 }
@@ -149,11 +169,11 @@ func foldedCalls(m *many, changes *value.Map) *value.Map {
 		return changes
 	}
 	bad, good := value.NewMap(0), value.NewMap(0)
-	for _, a := range together(targets, failedCall) {
+	for _, a := range together(targets, failedCall, m.fold) {
 		if a.bad {
-			bad.Set(m.fold(a.ids), a.v)
+			bad.Set(a.name, a.v)
 		} else {
-			good.Set(m.fold(a.ids), a.v)
+			good.Set(a.name, a.v)
 		}
 	}
 	out := changes.Copy()

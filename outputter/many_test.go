@@ -86,6 +86,82 @@ func TestManyTargets(t *testing.T) {
 	}
 }
 
+// nearStep is a step on n targets with eight states each. On one of them a state says
+// something else, and on another it fails.
+func nearStep(n int, fun string) *value.Map {
+	rets := value.NewMap(n)
+	for i := range n {
+		id := fmt.Sprintf("web%05d", i)
+		states := value.NewMap(8)
+		for k := range 8 {
+			comment, good := "done on "+id, true
+			switch {
+			case k == 5 && i == 2:
+				comment = "other on " + id
+			case k == 6 && i == 1:
+				comment, good = "disk is on fire", false
+			}
+			st := ret(int64(k), fmt.Sprint("id", k), fmt.Sprint("id", k), "app", good, value.NewMap(0), comment)
+			st.Set("duration", float64(i)/7)
+			states.Set(fmt.Sprintf("test_|-id%d_|-id%d_|-nop", k, k), st)
+		}
+		rets.Set(id, states)
+	}
+	changes := value.MapOf("ret", rets)
+	if fun == "state" {
+		changes.Set("out", "highstate")
+	}
+	return value.MapOf("ctl", value.MapOf("salt_|-deploy_|-deploy_|-"+fun, ret(0, "deploy", "deploy", "orch", false, changes, "ran")))
+}
+
+// Of targets that are nearly like a larger group, only what differs is shown: below the
+// group, or at the end where it failed.
+func TestNearTargets(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{6, 1000} {
+		base := fmt.Sprintf("web00000..web%05d(%d)", n-1, n-2)
+		text := shown(t, nearStep(n, "state"), grouped(4))
+		at := -1
+		for _, want := range []string{
+			"\n              " + base + ":\n", "Comment: done on <id>\n", "Total states run:     8\n",
+			"\n              web00002..web00002(1) (7 of 8 states as on " + base + "):\n", "Comment: other on web00002\n", "Total states run:     1\n",
+			"\n              web00001..web00001(1) (7 of 8 states as on " + base + "):\n", "Comment: disk is on fire\n", "Failed:    1\n",
+		} {
+			i := strings.Index(text[at+1:], want)
+			if i < 0 {
+				t.Fatalf("%d: no %q behind %d in\n%s", n, want, at, text)
+			}
+			at += 1 + i
+		}
+		if lines := strings.Count(text, "\n"); lines > 130 {
+			t.Errorf("%d: %d lines", n, lines)
+		}
+		text = shown(t, nearStep(n, "function"), grouped(4))
+		for _, want := range []string{"failed:\n                  ----------\n                  web00001..web00001(1) (7 of 8 states as on " + base + "):\n", base + ":\n", "web00002..web00002(1) (7 of 8 states as on " + base + "):\n"} {
+			if strings.Count(text, want) != 1 {
+				t.Errorf("%d: not one %q in\n%s", n, want, text)
+			}
+		}
+	}
+}
+
+// TestAllDiffer: comparing many targets that all differ stays possible.
+func TestAllDiffer(t *testing.T) {
+	t.Parallel()
+	data := nearStep(300, "state")
+	targets := data.Map("ctl").Map("salt_|-deploy_|-deploy_|-state").Map("changes").Map("ret")
+	i := 0
+	for _, v := range targets.All() {
+		for _, st := range v.(*value.Map).All() {
+			i++
+			st.(*value.Map).Set("comment", fmt.Sprint("alone ", i))
+		}
+	}
+	if text := shown(t, data, grouped(4)); strings.Contains(text, "states as on") || strings.Count(text, "Total states run:     8\n") != 300 {
+		t.Errorf("%.2000s", text)
+	}
+}
+
 // Lists are what many functions return; of states they are why these did not run.
 func TestManyLists(t *testing.T) {
 	t.Parallel()

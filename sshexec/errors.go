@@ -7,6 +7,7 @@
 package sshexec
 
 import (
+	"errors"
 	"fmt"
 
 	"brine/internal/core/printable"
@@ -49,11 +50,21 @@ func (e *Error) Error() string {
 // Reason returns the line without the target and its address, which are what
 // targets that fail alike differ in.
 func (e *Error) Reason() string {
+	if of, ok := errors.AsType[alikeError](e.Err); ok {
+		return printable.Line(fmt.Sprintf("%s: %s", e.Stage, of.Alike()))
+	}
 	s := fmt.Sprintf("%s: %v", e.Stage, e.Err)
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
 	return printable.Line(s)
+}
+
+// An alikeError names the host; Alike says the same, and what to do, for all hosts that fail
+// so.
+type alikeError interface {
+	error
+	Alike() string
 }
 
 func (e *Error) Unwrap() error { return e.Err }

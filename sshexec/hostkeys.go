@@ -466,11 +466,31 @@ func (h *hostKeys) unknown(t *dest, name string, key ssh.PublicKey) error {
 	}
 	if ok, why := t.takes(key); !ok {
 		return &hostKeyError{
-			fmt.Errorf("the host's key is not known: %s %s%s", key.Type(), ssh.FingerprintSHA256(key), why),
+			&unknownKeyError{key, why, t.known},
 			"compare it, then add it: " + t.scanHint() + "; or --host-keys accept-new takes keys of new hosts",
 		}
 	}
 	return h.add(t, name, key)
+}
+
+// An unknownKeyError is the key of a host that known_hosts does not have.
+type unknownKeyError struct {
+	key   ssh.PublicKey
+	why   string // why it is not taken
+	known []string
+}
+
+func (e *unknownKeyError) Error() string {
+	return fmt.Sprintf("the host's key is not known: %s %s%s", e.key.Type(), ssh.FingerprintSHA256(e.key), e.why)
+}
+
+// Alike is for a fleet of new hosts, each of which has another key.
+func (e *unknownKeyError) Alike() string {
+	file := ""
+	if len(e.known) > 0 && e.known[0] != os.DevNull {
+		file = " to " + e.known[0]
+	}
+	return "the host's key is not known" + e.why + "; compare the keys (--group=never shows each), then add them" + file + ": ssh-keyscan HOST ...; or --host-keys accept-new takes keys of new hosts"
 }
 
 // add adds the key of a new host to the file of the person.

@@ -66,7 +66,7 @@ func reportFiles(f *app.OutFlags) ([]reportFile, error) {
 				err = add(path, format, mode)
 			}
 			if err != nil {
-				return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--report: %w", err)}
+				return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--report: %w", err), Hint: homeHint(path)}
 			}
 		}
 	}
@@ -77,6 +77,15 @@ func reportFiles(f *app.OutFlags) ([]reportFile, error) {
 		}
 	}
 	return files, nil
+}
+
+// homeHint is the hint for a path with a ~ that is left: a shell replaces it only where a
+// word begins.
+func homeHint(path string) string {
+	if !strings.HasPrefix(path, "~") {
+		return ""
+	}
+	return "the shell replaces ~ only at the beginning of a word: write --report FILE once for each file, or $HOME for ~"
 }
 
 // modeOfReports reads --report-mode.

@@ -46,7 +46,11 @@ func (r *Report) sayWhy(data value.Value) {
 			fmt.Fprintf(r.App.Err, "brine: %s failed%s: %s\n", what, where, c.Short(maxReason))
 		}
 		if unmet > 0 {
-			fmt.Fprintf(r.App.Err, "brine: and %d that required them did not run%s\n", unmet, where)
+			them := "them"
+			if len(all) == 1 {
+				them = "it"
+			}
+			fmt.Fprintf(r.App.Err, "brine: and %d that required %s did not run%s\n", unmet, them, where)
 		}
 	}
 	if said > maxReasons {

@@ -13,6 +13,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/py/value"
+	"brine/outputter"
 )
 
 // A group is the targets with one result.
@@ -23,6 +24,15 @@ type group struct {
 	retcode int
 	bad     bool
 }
+
+// Size is how many targets there are.
+func (g *group) Size() int { return len(g.ids) }
+
+// Failed reports whether the targets failed.
+func (g *group) Failed() bool { return g.bad }
+
+// Result is what the targets returned.
+func (g *group) Result() value.Value { return g.v }
 
 // A grouping collects the results of targets, equal ones together.
 type grouping struct {
@@ -74,33 +84,7 @@ func sameOf(ret fun.Return, v value.Value) value.Value {
 	if reason, ok := reasonOf(ret); ok {
 		return value.NewList(ret.Stage.String(), reason)
 	}
-	states, ok := v.(*value.Map)
-	if !ok {
-		return v
-	}
-	out := value.NewMap(states.Len())
-	for k, x := range states.All() {
-		out.Set(k, timeless(x))
-	}
-	return out
-}
-
-// timeless is the return of a state without its times, and without the process ID of its
-// command: they differ on every target.
-func timeless(v value.Value) value.Value {
-	st, ok := v.(*value.Map)
-	if !ok || !st.Has("__run_num__") {
-		return v
-	}
-	st = st.Copy()
-	st.Delete("start_time")
-	st.Delete("duration")
-	if ch := st.Map("changes"); ch.Has("pid") && ch.Has("retcode") {
-		ch = ch.Copy()
-		ch.Delete("pid")
-		st.Set("changes", ch)
-	}
-	return st
+	return outputter.Timeless(v)
 }
 
 // reasonOf is why a target gave no return, in words that do not name it.
@@ -148,12 +132,12 @@ func (r *jobReport) prose() bool {
 // end.
 func (r *jobReport) printGroups() error {
 	all := r.same.sorted()
-	near := nearest(all)
+	near := outputter.Nearest(all)
 	show := func(g *group) error {
 		name, v := summary.FoldSome(g.ids, output.GroupNames), g.v
 		if n, ok := near[g]; ok {
-			v = n.differs
-			name += fmt.Sprintf(" (%d of %d states as on %s)", n.of-n.differs.Len(), n.of, summary.FoldSome(n.base.ids, output.GroupNames))
+			v = n.Differs(v)
+			name += n.Text(summary.FoldSome(n.Base.ids, output.GroupNames))
 		}
 		return r.rep.Print(value.MapOf(name, v), g.out, g.retcode)
 	}
@@ -165,7 +149,7 @@ func (r *jobReport) printGroups() error {
 			return err
 		}
 		for _, x := range all {
-			if n, ok := near[x]; ok && n.base == g && !x.bad {
+			if n, ok := near[x]; ok && n.Base == g && !x.bad {
 				if err := show(x); err != nil {
 					return err
 				}
@@ -173,57 +157,6 @@ func (r *jobReport) printGroups() error {
 		}
 	}
 	return nil
-}
-
-// A nearGroup says in which states a group differs from a larger one.
-type nearGroup struct {
-	base    *group
-	differs *value.Map
-	of      int // states
-}
-
-// nearest returns the groups that are nearly like a larger one, on which all went well:
-// they have the same states, and at most a quarter of them differs.
-func nearest(all []*group) map[*group]nearGroup {
-	bySize := slices.Clone(all)
-	slices.SortStableFunc(bySize, func(a, b *group) int { return len(b.ids) - len(a.ids) })
-	near := map[*group]nearGroup{}
-	var bases []*group
-	for _, g := range bySize {
-		found := false
-		for _, base := range bases {
-			if d, ok := difference(base, g); ok {
-				near[g], found = nearGroup{base, d, g.v.(*value.Map).Len()}, true
-				break
-			}
-		}
-		if !found && !g.bad {
-			bases = append(bases, g)
-		}
-	}
-	return near
-}
-
-// difference returns the states of a group that differ from those of base; false where
-// these are many, or are not the same states.
-func difference(base, g *group) (*value.Map, bool) {
-	a, ok := base.v.(*value.Map)
-	b, isMap := g.v.(*value.Map)
-	if !ok || !isMap || a.Len() != b.Len() || a.Len() < 4 || base.out != g.out {
-		return nil, false
-	}
-	out := value.NewMap(4)
-	for k, x := range b.All() {
-		y, has := a.Get(k)
-		st, isState := x.(*value.Map)
-		if !has || !isState || !st.Has("__run_num__") {
-			return nil, false
-		}
-		if !value.Equal(timeless(x), timeless(y)) {
-			out.Set(k, x)
-		}
-	}
-	return out, out.Len() > 0 && 4*out.Len() <= a.Len()
 }
 
 // tail ends a report on a terminal: how many targets there were, and who failed.

@@ -6,6 +6,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
+	"brine/outputter"
 )
 
 // statesOf returns a run of n states, of which some have another comment, and one failed
@@ -55,12 +56,12 @@ func TestNearest(t *testing.T) {
 		if len(all) != 2 {
 			t.Fatalf("%s: %d groups", tt.name, len(all))
 		}
-		near := nearest(all)
+		near := outputter.Nearest(all)
 		got := 0
 		for x, n := range near {
-			got = n.differs.Len()
-			if len(x.ids) != 1 || len(n.base.ids) != 2 {
-				t.Errorf("%s: %v is like %v", tt.name, x.ids, n.base.ids)
+			got = n.Differs(x.v).Len()
+			if len(x.ids) != 1 || len(n.Base.ids) != 2 {
+				t.Errorf("%s: %v is like %v", tt.name, x.ids, n.Base.ids)
 			}
 		}
 		if got != tt.differ {

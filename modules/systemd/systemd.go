@@ -9,11 +9,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-
-	"brine/internal/core/printable"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/source"
@@ -277,37 +273,4 @@ func firstboot(ctx context.Context, c *fun.Call, a *firstbootArgs) (fun.Result, 
 		err = fun.Errorf("systemd-firstboot error: %s", strings.TrimSpace(out.Stderr))
 	}
 	return machine.Bool(true, err)
-}
-
-// journalLines is how much of a unit's journal is shown.
-const journalLines = 10
-
-// showJournal shows on stderr what a unit wrote to the journal since a time.
-func showJournal(ctx context.Context, env *fun.Env, at source.Pos, name string, since time.Time) {
-	unit := canonical(name)
-	if !plain(unit) {
-		return
-	}
-	argv := []string{"journalctl", "--quiet", "--no-pager", "--output", "cat", "--lines", strconv.Itoa(journalLines), "--unit", unit}
-	// What the unit has just said may not be in the journal yet.
-	const patience = 5 * time.Second
-	within, cancel := context.WithTimeout(ctx, patience)
-	_, _ = tool.Look(within, env.Host, "journalctl", "--sync")
-	cancel()
-	var text string
-	// A unit file that is wrong was complained of when it was read.
-	for _, more := range [][]string{{"--since", "@" + strconv.FormatInt(since.Unix(), 10)}, nil} {
-		out, err := tool.Look(ctx, env.Host, append(argv, more...)...)
-		if err != nil || out.Status != 0 {
-			return
-		}
-		if text = strings.TrimSpace(out.Stdout); text != "" {
-			break
-		}
-	}
-	hint := "'journalctl -u " + unit + "' and 'systemctl status " + unit + "' say more"
-	if text == "" {
-		return
-	}
-	env.Fault(&source.Error{Pos: at, Err: fmt.Errorf("%s: the last lines of its journal:\n  %s", unit, strings.ReplaceAll(printable.Text(text), "\n", "\n  ")), Hint: hint})
 }

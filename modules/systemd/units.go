@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 // properties are what brine asks of a unit.
-const properties = "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,CanReload,FragmentPath,SourcePath,Type,RemainAfterExit,Result,Job"
+const properties = "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,CanReload,FragmentPath,SourcePath,Type,RemainAfterExit,Result,Job,ExecMainCode,ExecMainStatus,ExecMainExitTimestampMonotonic,InactiveExitTimestampMonotonic"
 
 // A Unit is what systemd knows of a unit.
 type Unit struct {
@@ -31,6 +32,20 @@ type Unit struct {
 	Changed  bool   // its files changed since systemd read them
 	Reloads  bool   // can reload
 	Queued   bool   // a job waits or runs
+
+	// What systemd keeps of the main process that ended last: how it ended, as
+	// waitid(2) has it, its exit status, and when; and when the unit was started.
+	mainCode, mainStatus, mainEnd, unitStart int64
+}
+
+// exited returns the exit status with which the main process ended in the run of the
+// unit that was the last; 0 is none that failed.
+func (u *Unit) exited() int64 {
+	const codeExited = 1 // CLD_EXITED
+	if u.Result != "exit-code" || u.mainCode != codeExited || u.unitStart == 0 || u.mainEnd < u.unitStart {
+		return 0
+	}
+	return u.mainStatus
 }
 
 // Running reports what systemctl is-active does.
@@ -95,9 +110,26 @@ func parseUnits(out string) []*Unit {
 			u.Reloads = v == "yes"
 		case "Job":
 			u.Queued = v != "" && v != "0"
+		case "ExecMainCode":
+			u.mainCode = number(v)
+		case "ExecMainStatus":
+			u.mainStatus = number(v)
+		case "ExecMainExitTimestampMonotonic":
+			u.mainEnd = number(v)
+		case "InactiveExitTimestampMonotonic":
+			u.unitStart = number(v)
 		}
 	}
 	return units
+}
+
+// number reads a number that systemctl show prints; 0 for anything else.
+func number(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // unitTypes are the kinds of units that Salt lists and takes as suffixes.

@@ -216,7 +216,7 @@ func (j *job) install(p *plan, sources []value.Value, refresh bool) fun.Ret {
 		v, err := j.call("pkg.install", j.request(p, sources, refresh))
 		if err != nil {
 			ret := j.fail("An error was encountered while installing package(s)", err)
-			ret.Extra = p.extra()
+			ret.Extra = joined(p.extra(), ret.Extra)
 			return ret
 		}
 		switch v := v.(type) {

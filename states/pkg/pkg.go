@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -187,7 +188,7 @@ func (j *job) fail(what string, err error) fun.Ret {
 		if info.Hint != "" {
 			j.hint(errors.New(firstLine(info.Errors)), info.Hint)
 		}
-		ret := fun.Ret{Comment: info.Comment()}
+		ret := fun.Ret{Comment: info.Comment(), Extra: beside(info.Hint)}
 		if info.Changes != nil {
 			ret.Changes = info.Changes
 		}
@@ -196,9 +197,31 @@ func (j *job) fail(what string, err error) fun.Ret {
 		if cmd.Hint != "" {
 			j.hint(errors.New(firstLine([]string{cmd.Msg})), cmd.Hint)
 		}
-		return fun.Fail("%s: %s", what, err)
+		ret := fun.Fail("%s: %s", what, err)
+		ret.Extra = beside(cmd.Hint)
+		return ret
 	}
 	return fun.Raise(err)
+}
+
+// beside is the key of a return for what a hint says of a failure, such as the error of
+// dpkg, which the package manager's own does not have.
+func beside(hint string) *value.Map {
+	if hint == "" {
+		return nil
+	}
+	return value.MapOf(cause.Key, cause.Beside(0, hint))
+}
+
+// joined is the keys of two mappings, either of which may be nil.
+func joined(a, b *value.Map) *value.Map {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		a.Update(b)
+	}
+	return a
 }
 
 func firstLine(texts []string) string {

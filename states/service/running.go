@@ -146,8 +146,11 @@ func (j *job) cannotStart(ctx context.Context) string {
 	return ""
 }
 
-// start starts the service, looks whether it runs, and has it start at boot or not.
-func (j *job) start(ctx context.Context) fun.Ret {
+// start starts the service, and says why where it does not.
+func (j *job) start(ctx context.Context) fun.Ret { return j.withCause(ctx, j.tryStart(ctx)) }
+
+// tryStart starts the service, looks whether it runs, and has it start at boot or not.
+func (j *job) tryStart(ctx context.Context) fun.Ret {
 	c := j.c
 	ok, err := j.timed(ctx, "start")
 	if err != nil {
@@ -258,7 +261,7 @@ func dead(ctx context.Context, c *fun.Call, a *deadArgs) fun.Ret {
 		return j.failed(err)
 	}
 	if !ok {
-		return j.withBoot(ctx, j.ret(fun.Failed, "Service %s failed to die", c.Name), started)
+		return j.withCause(ctx, j.withBoot(ctx, j.ret(fun.Failed, "Service %s failed to die", c.Name), started))
 	}
 	if err := j.delay(ctx); err != nil {
 		return fun.Raise(err)
@@ -267,7 +270,7 @@ func dead(ctx context.Context, c *fun.Call, a *deadArgs) fun.Ret {
 		return j.failed(err)
 	}
 	if runs {
-		return j.withBoot(ctx, j.ret(fun.Failed, "Service %s failed to die", c.Name), started)
+		return j.withCause(ctx, j.withBoot(ctx, j.ret(fun.Failed, "Service %s failed to die", c.Name), started))
 	}
 	j.changes.Set(c.Name, false)
 	return j.withBoot(ctx, j.ret(fun.OK, "Service %s was killed", c.Name), stopped)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -85,6 +86,23 @@ func (j *job) failed(err error) fun.Ret {
 		return j.ret(fun.Failed, "%s", said.Msg)
 	}
 	return fun.Raise(err)
+}
+
+// withCause adds the cause to a return that failed, beside Salt's comment: what systemd
+// and the journal say of the unit.
+func (j *job) withCause(ctx context.Context, ret fun.Ret) fun.Ret {
+	if ret.Err != nil || ret.Result != fun.Failed || !j.systemd || ctx.Err() != nil {
+		return ret
+	}
+	status, output := systemd.Why(ctx, j.c.Env, j.c.Name, j.began)
+	if status == 0 && output == "" {
+		return ret
+	}
+	if ret.Extra == nil {
+		ret.Extra = value.NewMap(1)
+	}
+	ret.Extra.Set(cause.Key, cause.Beside(status, output))
+	return ret
 }
 
 // pos is where the state was written.

@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
+	"brine/internal/core/redact"
 	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/systemdtest"
@@ -213,6 +215,57 @@ func TestService(t *testing.T) {
 			}
 			if text := strings.Join(warnings, "\n"); (tt.warn == "") != (text == "") || !strings.Contains(text, tt.warn) {
 				t.Errorf("warnings %q, want %q", text, tt.warn)
+			}
+		})
+	}
+}
+
+// The return of a service that fails says why beside Salt's comment: the exit status of
+// this start, and what its processes wrote, else what systemd did.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, fun, args, mode string
+		unit                  systemdtest.Unit
+		want                  string // what cause.Line makes of it
+	}{
+		{"ends at once", "running", "{name: web}", "", systemdtest.Unit{Then: "failed", Status: 3, Wrote: "reading web.conf\nport 80 is taken\n"}, "exit status 3: Service web failed to start: reading web.conf port 80 is taken"},
+		{"systemctl fails", "running", "{name: web}", "", systemdtest.Unit{Refuse: "Job for web.service failed.", Status: 1, Wrote: "error: no such file\n"}, "exit status 1: Job for web.service failed: error: no such file"},
+		{"says nothing", "running", "{name: web}", "", systemdtest.Unit{Then: "failed", Status: 4}, "exit status 4: Service web failed to start: it said why"},
+		{"fails before its main process", "running", "{name: web}", "", systemdtest.Unit{Refuse: "Job for web.service failed.", Status: 7, Stale: true, Wrote: "no config\n"}, "Job for web.service failed: no config"},
+		{"enabled as well", "running", "{name: web, enable: true}", "", systemdtest.Unit{Then: "failed", Status: 3, Wrote: "port 80 is taken\n"}, "exit status 3: Service web has been enabled, and is dead: port 80 is taken"},
+		{"restart", "running", "{name: web}", "watch", systemdtest.Unit{Active: "active", Refuse: "Job for web.service failed.", Status: 3, Wrote: "port 80 is taken\n"}, "exit status 3: Job for web.service failed: port 80 is taken"},
+		{"does not stop", "dead", "{name: web}", "", systemdtest.Unit{Active: "active", Stuck: true, Wrote: "still busy\n"}, "Service web failed to die: still busy"},
+		{"a secret", "running", "{name: web}", "", systemdtest.Unit{Then: "failed", Status: 3, Wrote: strings.Repeat("x", 1<<11) + " hunter2hunter2 " + strings.Repeat("y", 2<<10-12) + "\n"}, "exit status 3: Service web failed to start: ...yyy"},
+		{"starts", "running", "{name: web}", "", systemdtest.Unit{Wrote: "all is well\n"}, ""},
+		{"dry run", "running", "{name: web}", "test", systemdtest.Unit{Load: "masked", Wrote: "old\n"}, "Failed to start web.service: Unit web.service is masked."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m, v := systemdtest.New(map[string]*systemdtest.Unit{"web.service": &tt.unit}), &view{}
+			var warnings []string
+			test := tt.mode == "test"
+			env := newEnv(m, v, test, &warnings)
+			env.Secrets = redact.NewSet()
+			env.Secrets.Add("hunter2hunter2")
+			ret := run(t, env, tt.fun, tt.args, v.add("service", tt.fun, "web"), test, tt.mode == "watch")
+			if ret.Result != fun.Failed {
+				if ret.Extra != nil {
+					t.Errorf("it did not fail, and has %v", ret.Extra)
+				}
+				return
+			}
+			full := value.MapOf("result", false, "comment", ret.Comment, "changes", value.NewMap(0))
+			full.Update(ret.Extra)
+			got := cause.OfState("", "service_|-web_|-web_|-running", full, cause.Options{}).Why(300)
+			if i := strings.Index(got, "yyy"); i >= 0 {
+				got = got[:i+3]
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if s := value.Repr(full); len(s) > 4<<10 || strings.Contains(s, "2 yyy") {
+				t.Errorf("%d bytes: %.200s", len(s), s)
 			}
 		})
 	}

@@ -44,14 +44,14 @@ func watch(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
 	}
 	ok, err := j.timed(ctx, fn)
 	if err != nil {
-		return j.failed(err)
+		return j.withCause(ctx, j.failed(err))
 	}
 	if err := j.delay(ctx); err != nil {
 		return fun.Raise(err)
 	}
 	j.changes.Set(c.Name, ok)
 	if !ok {
-		return j.ret(fun.Failed, "Failed to %s the service", strings.TrimSuffix(verb, "p"))
+		return j.withCause(ctx, j.ret(fun.Failed, "Failed to %s the service", strings.TrimSuffix(verb, "p")))
 	}
 	return j.ret(fun.OK, "Service %sed", verb)
 }

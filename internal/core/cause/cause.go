@@ -80,6 +80,9 @@ func OfState(host, tag string, ret value.Mapping, o Options) Cause {
 		return inner
 	}
 	ran := c.program(at(ret, "changes"), o)
+	if !ran {
+		c.beside(ret, o)
+	}
 	comment := textOf(at(ret, "comment"))
 	if ran && (c.Output != "" && repeatsCommand(comment) || strings.TrimSpace(comment) == "") {
 		return c
@@ -132,6 +135,35 @@ func (c *Cause) program(v value.Value, o Options) bool {
 	}
 	c.Output = c.end(stderr, o)
 	return true
+}
+
+// Key is the key of a state's return for what its comment, which is Salt's, does not say
+// of the failure: see [Beside].
+const Key = "cause"
+
+// Beside returns the value of [Key]: the exit status of a program, 0 where that is not
+// known, and the end of what it wrote.
+func Beside(status int64, output string) *value.Map {
+	m := value.NewMap(2)
+	if status != 0 {
+		m.Set("exit_status", status)
+	}
+	m.Set("output", output)
+	return m
+}
+
+// beside reads the value of [Key], if a return has one.
+func (c *Cause) beside(ret value.Mapping, o Options) {
+	m, ok := at(ret, Key).(value.Mapping)
+	if !ok {
+		return
+	}
+	if status, isInt := value.AsInt(at(m, "exit_status")); isInt && status != 0 {
+		c.Status, c.Exited = status, true
+	}
+	if text, isText := at(m, "output").(string); isText {
+		c.Output = c.end(text, o)
+	}
 }
 
 // step returns the cause of a step of an orchestration: that of the first of its hosts

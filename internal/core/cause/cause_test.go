@@ -19,6 +19,12 @@ func failed(comment value.Value) *value.Map {
 	return value.MapOf("result", false, "comment", comment, "changes", value.NewMap(0))
 }
 
+func beside(v value.Value) *value.Map {
+	ret := failed("Service nginx failed to start")
+	ret.Set(Key, v)
+	return ret
+}
+
 // TestLines: what a line says of the failures of states.
 func TestLines(t *testing.T) {
 	t.Parallel()
@@ -40,8 +46,29 @@ func TestLines(t *testing.T) {
 			failed("Problem encountered installing package(s). Additional info follows:\n\nerrors:\n    - E: Unable to locate package x\n    - E: Unable to locate package y"),
 			"web1: tools (pkg.installed): E: Unable to locate package x E: Unable to locate package y",
 		},
+		{
+			"lists of packages", "pkg_|-tools_|-tools_|-installed",
+			failed("An error was encountered while installing package(s): E: Failed to fetch file:/x  File not found\nE: Some index files failed to download."),
+			"web1: tools (pkg.installed): E: Failed to fetch file:/x File not found E: Some index files failed to download.",
+		},
+		{
+			"packages, of which dpkg says more", "pkg_|-tools_|-tools_|-installed",
+			func() *value.Map {
+				ret := failed("Problem encountered installing package(s). Additional info follows:\n\nerrors:\n    - E: Sub-process /usr/bin/dpkg returned an error code (1)")
+				ret.Set(Key, Beside(0, "dpkg: error processing package x (--configure)"))
+				return ret
+			}(),
+			"web1: tools (pkg.installed): E: Sub-process /usr/bin/dpkg returned an error code (1): dpkg: error processing package x (--configure)",
+		},
 		{"dnf", "pkg_|-tools_|-tools_|-installed", failed("An error was encountered while installing package(s): x\nErrors follow:\nError: Unable to find a match: x"), "web1: tools (pkg.installed): Error: Unable to find a match: x"},
 		{"a service", "service_|-nginx_|-nginx_|-running", failed("The named service nginx is not available\nand more"), "web1: nginx (service.running): The named service nginx is not available"},
+		{
+			"a service that says why in the journal", "service_|-nginx_|-nginx_|-running",
+			beside(value.MapOf("exit_status", int64(1), "output", "nginx: [emerg] bind() to 0.0.0.0:80 failed\n")),
+			"web1: nginx (service.running): exit status 1: Service nginx failed to start: nginx: [emerg] bind() to 0.0.0.0:80 failed",
+		},
+		{"a cause of another shape", "service_|-nginx_|-nginx_|-running", beside("no"), "web1: nginx (service.running): Service nginx failed to start"},
+		{"a cause of other types", "service_|-nginx_|-nginx_|-running", beside(value.MapOf("exit_status", "9", "output", int64(3))), "web1: nginx (service.running): Service nginx failed to start"},
 		{"a mount", "mount_|-/mnt_|-/mnt_|-mounted", failed("mount: /mnt: special device /dev/x does not exist."), "web1: /mnt (mount.mounted): mount: /mnt: special device /dev/x does not exist."},
 		{
 			"git", "git_|-app_|-app_|-latest",

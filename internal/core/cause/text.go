@@ -64,6 +64,9 @@ func errorLines(lines []string) []string {
 		return out
 	}
 	var marked []string
+	if _, said, ok := strings.Cut(lines[0], ": E: "); ok { // of apt, behind Salt's words
+		marked = append(marked, "E: "+said)
+	}
 	for _, line := range lines[1:] { // the first line of several introduces the others
 		if compiled().telling.MatchString(line) {
 			marked = append(marked, strings.TrimPrefix(strings.TrimSpace(line), "- "))
@@ -136,6 +139,7 @@ func (c Cause) Why(most int) string {
 		room := most - used(parts)
 		if c.Output != "" {
 			room /= 2
+			text = strings.TrimSuffix(text, ".")
 		}
 		parts = append(parts, middle(text, room))
 	}

@@ -85,6 +85,7 @@ type Execution struct {
 	Test       bool
 	Resumes    string // jid of the execution that it continues
 	Parent     string // jid of the orchestration that it is a step of
+	Limit      string // the part of its targets that it was for, of --limit; "": all, or not known, before version 3
 	Revision   string // commit of the tree
 	Pillar     string // digest of the pillar
 	// Steps, Done and FailedSteps count steps: of the definition, those that ended,

@@ -69,7 +69,7 @@ func TestMigratedIsAsNew(t *testing.T) {
 	exec(t, raw(t, filepath.Join(dir, "old.db")), historytest.Version1(t, history.SQLite)...)
 	open(t, filepath.Join(dir, "old.db")).Close()
 	open(t, filepath.Join(dir, "new.db")).Close()
-	if was, want := shape(filepath.Join(dir, "old.db")), shape(filepath.Join(dir, "new.db")); was != want || !strings.Contains(want, "program") {
+	if was, want := shape(filepath.Join(dir, "old.db")), shape(filepath.Join(dir, "new.db")); was != want || !strings.Contains(want, "program") || !strings.Contains(want, "run_limit") {
 		t.Errorf("after its migration it has\n%s\nand a new one\n%s", was, want)
 	}
 }
@@ -81,21 +81,21 @@ func TestNewer(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")
 	open(t, path).Close()
-	exec(t, raw(t, path), "UPDATE brine_versions SET version = 3")
+	exec(t, raw(t, path), "UPDATE brine_versions SET version = 4")
 	s, err := history.Open(t.Context(), path, func(err error) { t.Errorf("warned: %v", err) })
-	if s != nil || err == nil || !strings.Contains(err.Error(), "history.db: the history has tables of version 3, and this brine knows them up to version 2: a newer brine has brought them up to date, so install that brine here") {
+	if s != nil || err == nil || !strings.Contains(err.Error(), "history.db: the history has tables of version 4, and this brine knows them up to version 3: a newer brine has brought them up to date, so install that brine here") {
 		t.Fatalf("Open = %v, %v", s, err)
 	}
-	exec(t, raw(t, path), "UPDATE brine_versions SET version = 2")
+	exec(t, raw(t, path), "UPDATE brine_versions SET version = 3")
 	old := historytest.Spool1(t)
-	newer := strings.ReplaceAll(strings.ReplaceAll(old, historytest.Spooled1, "20261130000000000001"), `"kind":"return","data":{`, `"kind":"return","data":{"version":3,`)
+	newer := strings.ReplaceAll(strings.ReplaceAll(old, historytest.Spooled1, "20261130000000000001"), `"kind":"return","data":{`, `"kind":"return","data":{"version":4,`)
 	for name, text := range map[string]string{"20261129-1-0.spool": newer, "20261129-2-0.spool": old} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	warned := strings.Join(historytest.Sent(t, dir, func(ctx context.Context) (*history.Store, error) { return history.Open(ctx, path, nil) }), "\n")
-	if !strings.Contains(warned, "refused 8 rows") || !strings.Contains(warned, "20261130000000000001") || !strings.Contains(warned, "it has version 3, and this brine knows rows up to version 2") {
+	if !strings.Contains(warned, "refused 8 rows") || !strings.Contains(warned, "20261130000000000001") || !strings.Contains(warned, "it has version 4, and this brine knows rows up to version 3") {
 		t.Errorf("warned %q", warned)
 	}
 	s = open(t, path)
@@ -107,14 +107,14 @@ func TestNewer(t *testing.T) {
 	}
 	aside := filepath.Join(dir, "refused")
 	kept, err := os.ReadFile(aside)
-	if err != nil || strings.Count(string(kept), `"version":3`) != 8 {
+	if err != nil || strings.Count(string(kept), `"version":4`) != 8 {
 		t.Fatalf("kept %s, %v", kept, err)
 	}
 	if err := history.Recall(dir); err != nil || jobs.Spooled(dir) {
 		t.Errorf("Recall of rows that are not known = %v", err)
 	}
 	// A brine that knows them stores them.
-	if err := os.WriteFile(aside, []byte(strings.ReplaceAll(string(kept), `"version":3`, `"version":2`)), 0o600); err != nil {
+	if err := os.WriteFile(aside, []byte(strings.ReplaceAll(string(kept), `"version":4`, `"version":3`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := history.Recall(dir); err != nil || !jobs.Spooled(dir) {

@@ -28,7 +28,7 @@ type Query struct {
 }
 
 const executionColumns = "jid, hash, kind, name, user_name, controller, cache, pid, started, ended, status, signal_number, test, resumes, parent, revision, pillar, " +
-	"steps, steps_done, steps_failed, hosts, program"
+	"steps, steps_done, steps_failed, hosts, program, run_limit"
 
 // A filter is the conditions of a statement, and its parameters.
 type filter struct {
@@ -153,7 +153,7 @@ func (s *Store) executions(ctx context.Context, query string, args ...any) ([]Ex
 		var started, ended string
 		var test int
 		err := r.Scan(&e.JID, &e.Definition, &e.Kind, &e.Name, &e.User, &e.Controller, &e.Cache, &e.PID, &started, &ended, &e.Status, &e.Signal, &test, &e.Resumes, &e.Parent,
-			&e.Revision, &e.Pillar, &e.Steps, &e.Done, &e.FailedSteps, &e.Hosts, &e.Program)
+			&e.Revision, &e.Pillar, &e.Steps, &e.Done, &e.FailedSteps, &e.Hosts, &e.Program, &e.Limit)
 		e.Started, e.Ended, e.Test = moment(started), moment(ended), test != 0
 		out = append(out, e)
 		return err

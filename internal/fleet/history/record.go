@@ -217,7 +217,7 @@ func (r *Recorder) begin(l jobs.Load, data *value.Map) *run {
 	u.put("begin", value.MapOf(
 		"definition", value.MapOf("hash", u.def.Hash, "kind", u.def.Kind, "name", u.def.Name, "description", u.def.Description, "source", u.def.Source, "created", stamp(now), "steps", steps),
 		"user", l.User, "controller", r.Controller, "cache", r.Cache, "program", r.Program, "pid", int64(r.PID), "started", stamp(began),
-		"test", u.test, "resumes", data.Str("resumes"), "parent", l.OrchJID, "revision", data.Str("revision"), "pillar", data.Str("pillar_sha256"),
+		"test", u.test, "resumes", data.Str("resumes"), "parent", l.OrchJID, "limit", l.Limit, "revision", data.Str("revision"), "pillar", data.Str("pillar_sha256"),
 	))
 	return u
 }
@@ -395,6 +395,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // What a row has of texts at most, in bytes, and of states by name.
 const (
 	maxComment = 2000
+	maxLimit   = 250 // which may be a long list of names
 	maxReturn  = 200
 	maxStates  = 50
 )

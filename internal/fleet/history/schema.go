@@ -21,7 +21,7 @@ const (
 
 // Version is that of the tables, and of the rows that a [Recorder] writes. Whoever
 // changes one of them adds a step to [Tables], and leaves the earlier ones as they are.
-const Version = 2
+const Version = 3
 
 // A table of the history, whose columns are NAME TYPE and, of those that came later
 // than version 1, a default: programs that do not know them write none. Types are those
@@ -49,7 +49,7 @@ var (
 		columns: []string{
 			"jid key20", "hash key64", "kind key20", "name key255", "user_name text", "controller text", "cache text", "pid int", "started key26", "ended key26",
 			"status key20", "signal_number int", "test int", "resumes key20", "parent key20", "revision text", "pillar key64",
-			"steps int", "steps_done int", "steps_failed int", "hosts int", programColumn,
+			"steps int", "steps_done int", "steps_failed int", "hosts int", programColumn, limitColumn,
 		},
 		key: []string{"jid"}, indexes: [][]string{{"name", "jid"}, {"status", "jid"}, {"hash"}},
 	}
@@ -73,6 +73,9 @@ var (
 // tables.
 const programColumn = "program key64 DEFAULT ''"
 
+// limitColumn has the part of its targets that an execution was for, since version 3.
+const limitColumn = "run_limit key255 DEFAULT ''"
+
 // Schema returns the SQL that makes the tables.
 func Schema(d Dialect) string { return d.tables().Schema(migration.Dialect(d)) }
 
@@ -82,6 +85,7 @@ func (d Dialect) tables() *migration.Tables {
 		Name: "history", Title: "the history", Newest: statements(d),
 		Steps: [][]migration.Change{
 			{{Table: executions.name, Column: "program", SQL: "ALTER TABLE " + executions.name + " ADD COLUMN " + d.column(programColumn)}},
+			{{Table: executions.name, Column: "run_limit", SQL: "ALTER TABLE " + executions.name + " ADD COLUMN " + d.column(limitColumn)}},
 		},
 	}
 	for _, x := range tables {

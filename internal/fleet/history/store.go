@@ -138,6 +138,7 @@ func (w *writer) begin(r *value.Map) {
 		"jid": r.Str("jid"), "hash": hash, "kind": d.Str("kind"), "name": d.Str("name"), "user_name": r.Str("user"), "controller": r.Str("controller"), "cache": r.Str("cache"),
 		"pid": number(r, "pid"), "started": r.Str("started"), "status": Running, "test": truth(r.At("test")), "resumes": r.Str("resumes"), "parent": r.Str("parent"),
 		"revision": r.Str("revision"), "pillar": r.Str("pillar"), "steps": l.Len(), "program": r.Str("program"),
+		"run_limit": short(r.Str("limit"), maxLimit),
 	})})
 }
 

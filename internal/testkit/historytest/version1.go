@@ -146,13 +146,13 @@ func newer(t *testing.T, s *history.Store, exec func(query string)) {
 	if x, is := errors.AsType[*migration.NewerError](err); !is || x.Has != 99 || x.Newest != history.Version {
 		t.Errorf("Create of tables of version 99 = %v", err)
 	}
-	exec("UPDATE brine_versions SET version = 2 WHERE name = 'history'")
+	exec("UPDATE brine_versions SET version = 3 WHERE name = 'history'")
 	const jid = "20261121090807000009"
 	rows := Rows(jid, "newer", 1, 1, nil)
 	for _, r := range rows {
 		r.Set("version", int64(99))
 	}
-	if err := s.Return(context.Background(), rows); err == nil || !strings.Contains(err.Error(), "has version 99, and this brine knows rows up to version 2") {
+	if err := s.Return(context.Background(), rows); err == nil || !strings.Contains(err.Error(), "has version 99, and this brine knows rows up to version 3") {
 		t.Errorf("Return of rows of version 99 = %v", err)
 	}
 	if e, err := s.Execution(t.Context(), jid); e != nil || err != nil {

@@ -24,6 +24,9 @@ type Unit struct {
 	Refuse  string // what systemctl says when it will not start
 	Then    string // ActiveState after a start that worked; default: active
 	Stuck   bool   // does not stop
+	Status  int    // exit status of its main process, which fails where it is not 0
+	Stale   bool   // Status is that of an earlier start: this one did not get so far
+	Wrote   string // what its processes wrote to the journal
 }
 
 // A Machine is a fake machine with units. Calls lists what its systemctl did.
@@ -57,8 +60,22 @@ func New(units map[string]*Unit) *Machine {
 		}
 	}
 	m.HandleCommand("systemctl *", m.systemctl)
-	m.OnCommand("journalctl *", host.Output{Stdout: []byte("it said why\n")})
+	m.HandleCommand("journalctl *", m.journalctl)
 	return m
+}
+
+// journalctl has what the processes of a unit wrote, or a line of systemd's.
+func (m *Machine) journalctl(_ context.Context, c host.Cmd) (host.Output, error) {
+	text := "it said why\n"
+	for _, a := range c.Argv {
+		if name, ok := strings.CutPrefix(a, "_SYSTEMD_UNIT="); ok {
+			text = ""
+			if u := m.Units[name]; u != nil {
+				text = u.Wrote
+			}
+		}
+	}
+	return host.Output{Stdout: []byte(text)}, nil
 }
 
 // Commands returns the command lines that were run, without options that every
@@ -126,12 +143,19 @@ func (m *Machine) show(name string) string {
 		return fmt.Sprintf("Id=%s\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\nNeedDaemonReload=no\nFragmentPath=\n", name)
 	}
 	yes := map[bool]string{true: "yes", false: "no"}
+	result, ended := "success", 20
+	if u.Status != 0 {
+		result = "exit-code"
+	}
+	if u.Stale {
+		ended = 5
+	}
 	frag := "/usr/lib/systemd/system/" + name
 	if u.Source != "" {
 		frag = "/run/systemd/generator.late/" + name
 	}
-	return fmt.Sprintf("Type=%s\nRemainAfterExit=%s\nResult=success\nId=%s\nLoadState=%s\nActiveState=%s\nSubState=x\nFragmentPath=%s\nSourcePath=%s\nUnitFileState=%s\nCanReload=%s\nNeedDaemonReload=%s\nExecStart={ path=/bin/%s ; argv[]=/bin/%s -x ; ignore_errors=no }\n",
-		u.Type, yes[u.Remains], name, u.Load, u.Active, frag, u.Source, u.State, yes[u.Reloads], yes[u.Changed], name, name)
+	return fmt.Sprintf("Type=%s\nRemainAfterExit=%s\nResult=%s\nExecMainCode=1\nExecMainStatus=%d\nExecMainExitTimestampMonotonic=%d\nInactiveExitTimestampMonotonic=10\nId=%s\nLoadState=%s\nActiveState=%s\nSubState=x\nFragmentPath=%s\nSourcePath=%s\nUnitFileState=%s\nCanReload=%s\nNeedDaemonReload=%s\nExecStart={ path=/bin/%s ; argv[]=/bin/%s -x ; ignore_errors=no }\n",
+		u.Type, yes[u.Remains], result, u.Status, ended, name, u.Load, u.Active, frag, u.Source, u.State, yes[u.Reloads], yes[u.Changed], name, name)
 }
 
 func (m *Machine) isEnabled(names []string) host.Output {

@@ -330,6 +330,7 @@ type Execution struct {
 	Started     time.Time  `json:"started"`
 	Ended       *time.Time `json:"ended,omitempty"`
 	Test        bool       `json:"test"`
+	Limit       string     `json:"limit,omitempty" doc:"The part of its targets that it was for."`
 	Resumes     string     `json:"resumes,omitempty"`
 	Parent      string     `json:"parent,omitempty" doc:"The jid of the orchestration that it is a step of."`
 	Revision    string     `json:"revision,omitempty" doc:"The commit of the tree."`
@@ -503,7 +504,7 @@ func hostExecutionOf(s history.HostStep) HostExecution {
 func executionInfoOf(e history.Execution) Execution {
 	return Execution{
 		JID: e.JID, Kind: e.Kind, Name: e.Name, Status: e.Status, User: e.User, Controller: e.Controller, Started: e.Started, Ended: timeOf(e.Ended), Test: e.Test,
-		Resumes: e.Resumes, Parent: e.Parent, Revision: e.Revision, Definition: e.Definition, StepsTotal: e.Steps, StepsDone: e.Done, StepsFailed: e.FailedSteps, Hosts: e.Hosts,
+		Limit: e.Limit, Resumes: e.Resumes, Parent: e.Parent, Revision: e.Revision, Definition: e.Definition, StepsTotal: e.Steps, StepsDone: e.Done, StepsFailed: e.FailedSteps, Hosts: e.Hosts,
 	}
 }
 

@@ -112,7 +112,12 @@ func executionRow(e *history.Execution) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</span></th><td>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(e.Status))
 		if e.Test {
-			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">preview</span>")
+			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">preview</span> ")
+		}
+		if e.Limit != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\" title=\"")
+			writeText(templ_7745c5c3_Buffer, "--limit "+e.Limit)
+			writeHTML(templ_7745c5c3_Buffer, "\">part of the targets</span>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
 		writeText(templ_7745c5c3_Buffer, clock(e.Started))
@@ -131,8 +136,8 @@ func executionRow(e *history.Execution) templ.Component {
 
 //go:noinline
 func executionPage(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var28 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, x.Description)
@@ -159,7 +164,7 @@ func executionPage(p page, x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -168,7 +173,7 @@ func executionPage(p page, x executionView) templ.Component {
 //
 //go:noinline
 func executionUpdate(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		writePart(ctx, templ_7745c5c3_Buffer, executionState(x))
 		writePart(ctx, templ_7745c5c3_Buffer, executionFacts(x))
 		writePart(ctx, templ_7745c5c3_Buffer, executionLinks(p, x))
@@ -184,11 +189,11 @@ func executionUpdate(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionState(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var33 = []any{"is-" + x.Status}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var33...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var34 = []any{"is-" + x.Status}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var34...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text data-state role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var34).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, x.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -198,7 +203,7 @@ func executionState(x executionView) templ.Component {
 
 //go:noinline
 func executionFacts(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<dl id=\"execution-facts\" class=\"facts\"><div><dt>Status</dt><dd>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(x.Status))
 		writeText(templ_7745c5c3_Buffer, stepsText(&x.Execution))
@@ -222,6 +227,11 @@ func executionFacts(x executionView) templ.Component {
 		}
 		if x.Test {
 			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Preview</dt><dd>it only shows what would change</dd></div>")
+		}
+		if x.Limit != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Limit</dt><dd>only these targets: <code>")
+			writeText(templ_7745c5c3_Buffer, x.Limit)
+			writeHTML(templ_7745c5c3_Buffer, "</code></dd></div>")
 		}
 		if x.Revision != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Commit of the tree</dt><dd>")
@@ -249,7 +259,7 @@ func executionFacts(x executionView) templ.Component {
 
 //go:noinline
 func executionLinks(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var52 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-links\"><p class=\"links\">")
 		if x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -282,7 +292,7 @@ func executionLinks(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionDiffs(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-diffs\"><h2>Changes of files</h2>")
 		if !x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The job cache of this machine does not have the record of this execution (any more), which has them.</p>")
@@ -304,7 +314,7 @@ func executionDiffs(x executionView) templ.Component {
 
 //go:noinline
 func timelineItem(p page, x executionView, i int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
 		t := &x.Steps[i]
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "time-"+strconv.Itoa(i+1))
@@ -380,12 +390,12 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 //
 //go:noinline
 func gantt(b *bar, state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var73 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
 		if b != nil {
-			var templ_7745c5c3_Var74 = []any{"bar", "is-" + state}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var74...)
+			var templ_7745c5c3_Var76 = []any{"bar", "is-" + state}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var76...)
 			writeHTML(templ_7745c5c3_Buffer, "<svg class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var74).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var76).String())
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"")
 			writeText(templ_7745c5c3_Buffer, b.X)
 			writeHTML(templ_7745c5c3_Buffer, "\" y=\"0\" width=\"")
@@ -398,7 +408,7 @@ func gantt(b *bar, state string) templ.Component {
 
 //go:noinline
 func fileDiffItem(d *fileDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var80 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Change of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\"><h3>")
@@ -414,10 +424,10 @@ func fileDiffItem(d *fileDiff) templ.Component {
 		writeText(templ_7745c5c3_Buffer, "Diff of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		for _, l := range diffLines(d.Diff) {
-			var templ_7745c5c3_Var86 = []any{l.class}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var86...)
+			var templ_7745c5c3_Var88 = []any{l.class}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var88...)
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var86).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var88).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, l.text)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -431,7 +441,7 @@ func fileDiffItem(d *fileDiff) templ.Component {
 //
 //go:noinline
 func retryButton(p page, jid string, n int, step string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var89 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var91 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("jobs", jid, "retry"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -447,9 +457,9 @@ func retryButton(p page, jid string, n int, step string) templ.Component {
 
 //go:noinline
 func comparePage(p page, d *history.Diff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var93 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var94 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_Var95 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var95 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var96 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var97 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">Execution</th>")
 				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Then))
 				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Now))
@@ -483,17 +493,17 @@ func comparePage(p page, d *history.Diff) templ.Component {
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var95), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var97), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
 			writeHTML(templ_7745c5c3_Buffer, " <h2>Definition</h2>")
 			if d.Definition == "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">Both ran the same definition.</p>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<pre class=\"diff\" tabindex=\"0\" role=\"region\" aria-label=\"Diff of the definitions\">")
 				for _, l := range diffLines(short(d.Definition)) {
-					var templ_7745c5c3_Var106 = []any{l.class}
-					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var106...)
+					var templ_7745c5c3_Var108 = []any{l.class}
+					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var108...)
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var106).String())
+					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var108).String())
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, l.text)
 					writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -515,14 +525,14 @@ func comparePage(p page, d *history.Diff) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var94), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var96), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func executionCell(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var109 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var111 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<td><a href=\"")
 		writeURL(templ_7745c5c3_Buffer, path("history", e.JID))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -536,7 +546,7 @@ func executionCell(e *history.Execution) templ.Component {
 
 //go:noinline
 func stepDiffItem(sd *history.StepDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var113 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var115 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><h3>")
 		writeText(templ_7745c5c3_Buffer, sd.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
@@ -544,7 +554,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		shown, more := hostDiffs(sd.Hosts)
 		if len(shown) > 0 {
-			templ_7745c5c3_Var116 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var118 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				for _, h := range shown {
 					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
 					writeText(templ_7745c5c3_Buffer, h.Host)
@@ -556,7 +566,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var116), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var118), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
 		}
 		if more > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")

@@ -64,6 +64,7 @@ func execution(e *history.Execution) *value.Map {
 	if e.Test {
 		m.Set("test", true)
 	}
+	some(m, "limit", e.Limit)
 	some(m, "resumes", e.Resumes)
 	some(m, "parent", e.Parent)
 	return m
