@@ -49,6 +49,7 @@ func apiRoutes() []route {
 		get("/runs", from(Viewer, readRuns), op("listRuns", "List the runs that the pages or the API started.", filtered, (*Server).apiRuns)),
 		get("/runs/{id}", from(Viewer, readRuns), op("getRun", "Get a run with its steps and hosts.", ofRun, (*Server).apiRun)),
 		get("/runs/{id}/events", from(Viewer, readRuns), op("watchRun", "Watch a run, by server-sent events until it has ended.", ofRun, (*Server).apiRunEvents).streaming()),
+		get("/runs/{id}/output", from(Viewer, readRuns), op("getRunOutput", "Get what the programs of a run print, of one host from an offset on.", ofRun, (*Server).apiOutput)),
 		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofRun, (*Server).apiStopRun)),
 		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofRun, (*Server).apiKillRun)),
 		resumeRun,

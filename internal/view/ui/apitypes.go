@@ -203,6 +203,34 @@ type RunHost struct {
 	Comment string `json:"comment,omitempty"`
 }
 
+// A RunOutput is what the programs of a run print.
+type RunOutput struct {
+	Hosts   []OutputHost `json:"hosts" doc:"The hosts of which there is output, those that failed first."`
+	Parts   []OutputPart `json:"parts" doc:"What the host that was asked for printed, about 64 KiB at a time."`
+	Next    int64        `json:"next" doc:"The offset to go on with."`
+	Over    bool         `json:"over" doc:"The run has ended: where there are no parts either, that was all."`
+	Removed bool         `json:"removed" doc:"The output was removed: that of the newest 20 runs is kept."`
+}
+
+// An OutputHost is a host of which there is output.
+type OutputHost struct {
+	ID    string `json:"id"`
+	State string `json:"state,omitempty" doc:"failed if it failed in any step, else as in its last step."`
+	Bytes int64  `json:"bytes" doc:"Size of the output: the offset of its end."`
+}
+
+// An OutputPart is some lines that a program printed, or how it ended.
+type OutputPart struct {
+	Time       time.Time `json:"time"`
+	JID        string    `json:"jid" doc:"Of the job on hosts."`
+	State      string    `json:"state" doc:"What ran the program: a state as ID (module.function), else a function."`
+	Program    int64     `json:"program" doc:"Which program of the job on this host, from 1."`
+	Stderr     bool      `json:"stderr" doc:"The text was printed to stderr."`
+	Text       string    `json:"text"`
+	Dropped    int64     `json:"dropped" doc:"How many bytes before the text are left out."`
+	ExitStatus *int64    `json:"exit_status,omitempty" doc:"Of a program that has ended; negative: the signal that ended it."`
+}
+
 // A RunList is a page of runs.
 type RunList struct {
 	Items []Run  `json:"items" doc:"The newest first."`

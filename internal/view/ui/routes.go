@@ -93,6 +93,9 @@ func routes() []route {
 
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).runEvents},
+		{pattern: "GET /runs/{id}/output", least: Viewer, may: from(Viewer, readRuns), do: (*Server).output},
+		{pattern: "GET /runs/{id}/output/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputEvents},
+		{pattern: "GET /runs/{id}/output/log", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputLog},
 		{pattern: "POST /runs/{id}/stop", least: Operator, action: "stop", may: from(Operator, readRuns|endRuns), do: (*Server).stopRun},
 		{pattern: "POST /runs/{id}/kill", least: Operator, action: "kill", may: from(Operator, readRuns|endRuns), do: (*Server).killRun},
 		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},

@@ -126,7 +126,9 @@ func runUpdate(p page, v runView) templ.Component {
 //go:noinline
 func runControls(p page, v runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\">")
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\"><p class=\"links\"><a href=\"")
+		writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, "", -1))
+		writeHTML(templ_7745c5c3_Buffer, "\">Output</a></p>")
 		if v.JID != "" && v.over() {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\"><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path("jobs", v.JID))
@@ -170,7 +172,7 @@ func runControls(p page, v runView) templ.Component {
 
 //go:noinline
 func runButton(p page, action, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -188,7 +190,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 
 //go:noinline
 func runStepItem(p page, v runView, s stepView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
@@ -221,10 +223,10 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var40 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var40...)
+				var templ_7745c5c3_Var41 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var41...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var40).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var41).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><strong>")
 				writeText(templ_7745c5c3_Buffer, h.ID)
 				writeHTML(templ_7745c5c3_Buffer, "</strong> ")
@@ -256,7 +258,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var46 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")
