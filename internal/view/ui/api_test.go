@@ -145,6 +145,8 @@ func apiSamples() map[string][]apiSample {
 		"GET /chains":                      {{path: "/chains", inScope: true}},
 		"GET /chains/{name}":               {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
 		"POST /chains/{name}/runs":         {{path: "/chains/friday/runs", inScope: true}, {path: "/chains/monday/runs"}},
+		"GET /orchestrations/{name}/check": {{path: "/orchestrations/orch.deploy/check"}},
+		"GET /templates/{name}/check":      {{path: "/templates/site/check"}},
 		"GET /chains/{name}/check":         {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
 		"POST /chains/{name}/schedules": {
 			{path: "/chains/friday/schedules", body: `{"at": "2099-01-01T00:00:00Z"}`, inScope: true},

@@ -82,6 +82,12 @@ type ChainCheck struct {
 	NotJudged []string `json:"not_judged" doc:"What only the run shows."`
 }
 
+// A Check is what is known of an orchestration or a template before it runs.
+type Check struct {
+	Faults    []string `json:"faults" doc:"What cannot work."`
+	NotJudged []string `json:"not_judged" doc:"What only the run shows."`
+}
+
 // A TemplateDetail is a template with what it asks for.
 type TemplateDetail struct {
 	Name        string           `json:"name"`
@@ -489,7 +495,7 @@ func runStepOf(s stepView) RunStep {
 	return RunStep{
 		Number: s.Number, ID: s.ID, Function: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, JID: s.JID,
 		HostsTotal: s.Hosts, HostsDone: s.HostsDone, HostsFailed: s.HostsBad, HostsMore: s.More,
-		Hosts: list(s.Shown, func(h runHost) RunHost { return RunHost(h) }),
+		Hosts: list(s.Shown, func(h runHost) RunHost { return RunHost{h.ID, h.State, h.Comment} }),
 	}
 }
 

@@ -29,14 +29,14 @@ type outputView struct {
 	Removed bool
 	Since   time.Time // when somebody began to listen; zero: nobody does
 	// Of one host.
-	Host         string
-	Parts        []outputPart
-	From, Next   int64
-	Earlier      int64 // where the page before begins; -1: nowhere
-	Size         int64
-	Query        string
-	Matches      []outputMatch
-	Incomplete   bool // the search came to its bounds
+	Host       string
+	Parts      []outputPart
+	From, Next int64
+	Earlier    int64 // where the page before begins; -1: nowhere
+	Size       int64
+	Query      string
+	Matches    []outputMatch
+	Incomplete bool // the search came to its bounds
 }
 
 // An outputHost is a host of which there is output.

@@ -80,6 +80,14 @@ func (s *spy) CheckChain(ctx context.Context, name string) (faults, unsure []str
 	return s.fake.CheckChain(ctx, name)
 }
 
+func (s *spy) CheckOrchestration(ctx context.Context, name string) (faults, unsure []string, err error) {
+	return s.CheckChain(ctx, name)
+}
+
+func (s *spy) CheckTemplate(ctx context.Context, name string) (faults, unsure []string, err error) {
+	return s.CheckChain(ctx, name)
+}
+
 func (s *spy) Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
 	s.note(readNames)
 	t, _, err := s.fake.Template(ctx, name)
@@ -278,6 +286,8 @@ func samples(version string) map[string][]sample {
 		"GET /orchestrations/{sls}/step":      {{path: "/orchestrations/orch.deploy/step?chain=friday"}},
 		"POST /orchestrations/{sls}/run":      {{path: "/orchestrations/orch.deploy/run", form: []string{"confirm", "yes"}}},
 		"GET /chains/{name}":                  {{path: "/chains/friday"}},
+		"GET /orchestrations/{sls}/check":     {{path: "/orchestrations/orch.deploy/check"}},
+		"GET /templates/{name}/check":         {{path: "/templates/site/check"}},
 		"GET /chains/{name}/check":            {{path: "/chains/friday/check"}},
 		"POST /chains/{name}/run":             {{path: "/chains/friday/run", form: chainForm("confirm", "yes")}},
 		"POST /chains/{name}/schedule":        {{path: "/chains/friday/schedule", form: chainForm("confirm", "yes", "at", "2099-01-01T00:00")}},
