@@ -49,7 +49,7 @@ type OutFlags struct {
 	Stream bool
 }
 
-// streamName is the value of --out that is no outputter.
+// streamName is a value of --out, but not an outputter.
 const streamName = "stream"
 
 // outValue is the value of --out.

@@ -18,7 +18,7 @@ type Hub struct {
 	wanted    atomic.Bool
 	mu        sync.Mutex
 	listeners []func(Place, Part)
-	waiting   map[*func()]struct{} // are told when somebody begins to listen
+	waiting   map[*func()]struct{} // called when somebody begins to listen
 }
 
 // Listen has f called with what is printed from now on, until the run ends. f must not

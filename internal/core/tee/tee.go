@@ -84,7 +84,7 @@ func Of(ctx context.Context, id, function string) context.Context {
 const maxOf = 256
 
 // Unseen returns a context whose programs nobody sees: those that a template runs, whose
-// output is no report.
+// output belongs to no report.
 func Unseen(ctx context.Context) context.Context {
 	if From(ctx) != nil {
 		return host.WithTap(ctx, nil)

@@ -196,7 +196,7 @@ func (r *Run) PrintedHosts() (hosts []PrintedHost, removed bool, err error) {
 	dir := filepath.Join(r.dir, printedDir)
 	f, err := os.Open(filepath.Join(dir, hostsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Stat(filepath.Join(r.dir, goneFile))
+		_, err = os.Stat(filepath.Join(r.dir, removedFile))
 		return nil, err == nil, nil
 	}
 	if err != nil {
@@ -218,8 +218,8 @@ func (r *Run) PrintedHosts() (hosts []PrintedHost, removed bool, err error) {
 	return hosts, false, sc.Err()
 }
 
-// goneFile says that the output of a run was removed.
-const goneFile = "printed.gone"
+// removedFile says that the output of a run was removed.
+const removedFile = "printed.removed"
 
 // forgetPrinted removes the output of a run that is over.
 func (s *Store) forgetPrinted(jid string) {
@@ -231,7 +231,7 @@ func (s *Store) forgetPrinted(jid string) {
 	if r, err := s.Open(jid); err != nil || r.State() == Active {
 		return
 	}
-	if os.WriteFile(filepath.Join(dir, goneFile), nil, 0o600) == nil {
+	if os.WriteFile(filepath.Join(dir, removedFile), nil, 0o600) == nil {
 		_ = os.RemoveAll(old)
 	}
 }

@@ -146,7 +146,7 @@ func (r *run) hear() error {
 	return r.kept.Listen()
 }
 
-// findOutput returns the run of a request, and what there is of its output.
+// findOutput returns the run of a request, and its output so far.
 func (s *Server) findOutput(r *http.Request) (*run, *outputView, error) {
 	x, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {

@@ -146,11 +146,9 @@ func runGraph(v runView) templ.Component {
 //go:noinline
 func runControls(p page, v runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\"><p class=\"links\"><a href=\"")
-		writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, "", -1))
-		writeHTML(templ_7745c5c3_Buffer, "\">Output</a></p>")
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\"><p class=\"links\">")
 		if v.JID != "" && v.over() {
-			writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\"><a href=\"")
+			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path("jobs", v.JID))
 			writeHTML(templ_7745c5c3_Buffer, "\">Job ")
 			writeText(templ_7745c5c3_Buffer, v.JID)
@@ -158,15 +156,18 @@ func runControls(p page, v runView) templ.Component {
 			if x := v.Execution; x != nil && x.Before != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, comparePath(x.Before, v.JID))
-				writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a> ")
+				writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a>")
 			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
 			if !v.Spec.single() {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyOf(v.Spec.Kind, v.Spec.Name))
-				writeHTML(templ_7745c5c3_Buffer, "\">Other executions</a>")
+				writeHTML(templ_7745c5c3_Buffer, "\">Other executions</a> ")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
+		writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+		writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, "", -1))
+		writeHTML(templ_7745c5c3_Buffer, "\">Output</a></p>")
 		if v.Err != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\">")
 			writeText(templ_7745c5c3_Buffer, v.Err)
