@@ -258,6 +258,14 @@ func TestUI(t *testing.T) {
 		t.Errorf("steps: %s", text)
 	}
 	p.sound("run")
+	p.do(click("#run-controls a[href$='/output']"), visible("tbody a"))
+	if text := p.text("tbody"); !strings.Contains(text, "web1") || !strings.Contains(text, "web2") {
+		t.Errorf("hosts with output: %s", text)
+	}
+	p.sound("output")
+	p.do(click("tbody a"), visible("#lines li"))
+	p.sound("output-host")
+	p.do(typed("#q", "zzz"), click("form[role=search] button"), visible("p[role=status]"), click(".links a"), visible("#run-state.is-failed"))
 	if err := os.WriteFile(p.dir+"/flag", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -402,10 +410,17 @@ func TestUITyped(t *testing.T) {
 	if text := ask(http.MethodGet, page, nil); cmd.ProcessState.ExitCode() != 130 || !strings.Contains(text, "was stopped: 1 of 2 steps done, 1 failed") {
 		t.Errorf("exit status %d: %s", cmd.ProcessState.ExitCode(), text)
 	}
-	cmd, page = typed("ssh", "web*", "cmd.run", "touch "+p.dir+"/begun; while test -e "+p.dir+"/begun; do sleep 0.1; done; echo secret", "--out=quiet")
+	cmd, page = typed("ssh", "web*", "cmd.run", "touch "+p.dir+"/begun; while test -e "+p.dir+"/begun; do sleep 0.1; echo tick; done; echo secret", "--out=quiet")
 	if text := ask(http.MethodGet, page, nil); !strings.Contains(text, "cmd.run on web*") || !strings.Contains(text, "0 of 2 hosts done") || strings.Contains(text, "secret") {
 		t.Errorf("page: %s", text)
 	}
+	// Who looks at the output of what was typed gets it from then on.
+	if text := ask(http.MethodGet, page+"/output", nil); !strings.Contains(text, "Output is shown from ") {
+		t.Errorf("output: %s", text)
+	}
+	wait(t, "the output of the hosts", func() bool {
+		return strings.Contains(ask(http.MethodGet, page+"/output?host=web1", nil), "<pre>tick\n</pre>")
+	})
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	_ = os.Remove(p.dir + "/begun") // ends what the hosts run

@@ -43,6 +43,8 @@ type App struct {
 	KeepText string
 	// JID is the job id of the run where it is free; "": any.
 	JID string
+	// RunDir is the directory of the run that this process was started for; "": none.
+	RunDir string
 	// OnExit is called with the exit status at the end of the process; nil: nobody waits.
 	OnExit func(status int)
 }

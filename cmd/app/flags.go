@@ -23,6 +23,7 @@ type RunFlags struct {
 	At          []string // pins of git remotes
 	NoParse     []string
 	Undo        bool
+	CanStream   bool // what runs can be seen: see OutFlags.Stream
 
 	Output OutFlags
 	Ret    RetFlags
@@ -43,7 +44,32 @@ type OutFlags struct {
 	Reports      []string // files
 	Metrics      string   // file
 	ReportMode   string   // of new files of reports
+	// Stream has what programs print shown while they run: --out=stream, which leaves the
+	// outputter of the report as it is.
+	Stream bool
 }
+
+// streamName is a value of --out, but not an outputter.
+const streamName = "stream"
+
+// outValue is the value of --out.
+type outValue OutFlags
+
+// Set takes an outputter, or stream.
+func (v *outValue) Set(text string) error {
+	if text == streamName {
+		v.Stream = true
+	} else {
+		v.Out = text
+	}
+	return nil
+}
+
+// String returns the outputter.
+func (v *outValue) String() string { return v.Out }
+
+// Type is how help calls the value.
+func (*outValue) Type() string { return "string" }
 
 // Register adds the flags of a command that runs functions.
 func (f *RunFlags) Register(fs *pflag.FlagSet) {
@@ -105,7 +131,7 @@ func (f *RunFlags) Unparsed() []string {
 
 // Register adds the flags.
 func (f *OutFlags) Register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, sarif, profile, ...")
+	fs.Var((*outValue)(f), "out", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, sarif, profile, ...; or stream, to also show what programs print while they run")
 	fs.StringVar(&f.File, "out-file", "", "write the report to this file instead of stdout")
 	fs.BoolVar(&f.FileAppend, "out-file-append", false, "append to --out-file instead of replacing it")
 	fs.StringVar(&f.Indent, "out-indent", "", "spaces per level of indentation; -1 prints all on one line if the outputter supports it")

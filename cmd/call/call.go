@@ -20,6 +20,7 @@ import (
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
+	"brine/internal/core/tee"
 	"brine/internal/py/value"
 )
 
@@ -150,6 +151,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if err := o.checkAsync(c, name); err != nil {
 		return err
 	}
+	o.CanStream = true
 	shown, done := a.StartProgress(o.progress, &o.RunFlags, name, false)
 	defer done()
 	s, err := session.New(a, config.Minion, "salt-call", &o.RunFlags, o.over())
@@ -214,6 +216,11 @@ func callHere(ctx context.Context, rep *output.Report, o *options, shown *progre
 	}
 	rep.Reports(jid, name, "", in, fun.Exec)
 	env.Watch = rep.WatchRun(shown, "local", name, in)
+	heard := name
+	if strings.HasPrefix(name, "state.") {
+		heard = "" // its states are
+	}
+	ctx = s.Output.Context(ctx, tee.Place{JID: jid, Host: "local"}, heard)
 	res, err := s.Invoke(ctx, env, fun.Exec, name, in, jid)
 	if err != nil && !session.CutShort(res, err) {
 		return session.CallFault(name, err)

@@ -157,7 +157,7 @@ func Flags(c *cobra.Command) {
 			return out, cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-	offer("out", output.OutNames)
+	offer("out", func() []string { return append(output.OutNames(), "stream") })
 	offer("state-output", func() []string {
 		names := outputter.StateOutputs()
 		for _, n := range outputter.StateOutputs() {

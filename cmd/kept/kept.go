@@ -41,6 +41,7 @@ Exit status: that of the command that is run; 64 it was not started by brine ui.
 					fmt.Fprintf(a.Err, "brine: the end of the run cannot be kept: %v\n", err)
 				}
 			}
+			a.RunDir = p.Dir()
 			a.In, a.JID, a.Args = strings.NewReader(""), p.Spec.JID, p.Spec.Args
 			root := newRoot(a)
 			root.SetArgs(a.Args)

@@ -51,6 +51,14 @@ func CheckChain(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsu
 	return k.faults, k.unsure
 }
 
+// CheckOrchestration returns what of an orchestration cannot work as the tree and the roster
+// are now, and in unsure, what only the run shows.
+func CheckOrchestration(ctx context.Context, env *fun.Env, sls string) (faults, unsure []string) {
+	k := &checker{env: env, seen: map[string]bool{}, custom: map[string]bool{}}
+	k.orchestration(ctx, env.SaltEnv, sls, nil, 0)
+	return k.faults, k.unsure
+}
+
 func (k *checker) fault(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(k.faults, text) {
 		k.faults = append(k.faults, text)

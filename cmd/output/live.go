@@ -150,6 +150,7 @@ func (l *liveReport) part(tag string, ret *value.Map) error {
 	if err != nil {
 		return err
 	}
+	l.s.streamer.flush()
 	l.s.App.Printed = true
 	err = outputter.HighstatePart(w, l.host, tag, ret, !l.head, o)
 	l.head = true

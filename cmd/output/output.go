@@ -35,6 +35,7 @@ type Report struct {
 	Exporter *trace.Exporter // of traces; nil: none
 	Rec      *trace.Recorder // of where the time goes; nil: nobody asks
 	live     *liveReport     // what is printed while states run; nil: nothing is
+	streamer *streamer       // what shows what programs print; nil: nothing does
 	written  bool            // the files of ReportTo are
 
 	mu sync.Mutex // of the faults of Info
@@ -161,7 +162,9 @@ func (r *Report) CheckOutput() error {
 	if mode := strings.ToLower(r.Cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
 		r.Warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})
 	}
-	_, err = r.outputOptions(0)
+	if _, err = r.outputOptions(0); err == nil {
+		r.stream()
+	}
 	return err
 }
 
@@ -182,6 +185,7 @@ func (r *Report) Print(data value.Value, wish string, retcode int) error {
 	if err != nil {
 		return err
 	}
+	r.streamer.flush()
 	r.App.Printed = true
 	if err := f(w, data, o); err != nil {
 		_ = done()

@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
+	"brine/internal/core/tee"
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
@@ -74,6 +75,7 @@ func Command(ctx context.Context, a *app.App, c *cobra.Command, o *Options, args
 func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name string,
 	prepare func(*session.Session) error, choose func(*session.Session, *fun.Env) (fun.Args, error),
 ) (err error) {
+	o.CanStream = true
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, name, session.IsOrchestrate(name))
 	defer done()
 	s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, o.Override())
@@ -119,6 +121,11 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 		rep.KeepRun(shown, keptSpec(s, in, jid, o.Resume))
 	}
 	env.Watch = rep.WatchRun(shown, env.ID, name, in)
+	heard := name
+	if session.IsOrchestrate(name) {
+		heard = "" // its steps are
+	}
+	ctx = s.Output.Context(ctx, tee.Place{JID: jid, Host: env.ID}, heard)
 	res, err := s.Invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !session.CutShort(res, err) {
 		return runFault(rep, name, err)

@@ -47,7 +47,7 @@ func (s *Session) Controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.Watch, f.Keep = s.Watch, s.App.Keep
+	f.Watch, f.Keep, f.Output = s.Watch, s.App.Keep, s.Output
 	f.Jobs, f.Warn, f.OldEvents = s, s.Warn, value.Truth(s.Cfg.Opts.At("old_event_tags"))
 	if s.Files != nil {
 		f.Store = s.Files

@@ -24,6 +24,7 @@ import (
 	"brine/internal/core/redact"
 	"brine/internal/core/schedule"
 	"brine/internal/core/sdb"
+	"brine/internal/core/tee"
 	"brine/internal/fleet"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -76,6 +77,7 @@ type Session struct {
 	Level   slog.Level          // of stderr
 	SSH     assembly.SSHOptions // of machines that are reached over SSH
 	Watch   fleet.Watcher       // of the jobs on targets; nil: nobody
+	Output  *tee.Hub            // who listens to what programs print
 
 	staying staying
 	Job     *schedule.Job // the scheduled job that a call is; nil: it is none
@@ -151,11 +153,15 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 	if value.Truth(cfg.Opts.At("undo")) && value.Truth(cfg.Opts.At("ssh_wipe")) {
 		return nil, &app.StatusError{Status: app.ExitUsage, Err: errors.New("undo and --wipe do not go together: what is kept for undo would be removed with the agent"), Hint: "leave out one of them; their options are undo and ssh_wipe"}
 	}
+	if f.Output.Stream && !f.CanStream {
+		return nil, &app.StatusError{Status: app.ExitUsage, Err: errors.New("--out=stream: this command runs nothing whose output could be shown"), Hint: "brine call, ssh, run, orchestrate, chain run and template run have it"}
+	}
 	a.JSON = a.JSON || cfg.Opts.Str("output") == "json"
 	s := &Session{App: a, Flags: f, Cfg: cfg, Table: assembly.Table(), NextJID: a.JID}
 	if err := s.knowSecrets(); err != nil {
 		return nil, err
 	}
+	s.Output = &tee.Hub{Mask: s.Secrets.LineOf}
 	if s.Secrets != nil && a.Getenv(app.OnBehalf) != "" {
 		a.Err = app.Masker{W: a.Err, Secrets: s.Secrets} // pages show it, also to those who may only look
 	}

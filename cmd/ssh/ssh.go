@@ -116,6 +116,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if err != nil {
 		return err
 	}
+	o.CanStream = true
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun, true)
 	defer done()
 	s, err := session.New(a, config.Master, section, &o.RunFlags, o.Override())

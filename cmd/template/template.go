@@ -266,7 +266,7 @@ Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 				continue
 			}
 			faults = append(faults, found.Form.UnknownFields()...)
-			wrong, warnings := compile(ctx, t, found)
+			wrong, warnings := library.CheckTemplate(ctx, t, found)
 			faults = append(faults, wrong...)
 			for _, w := range warnings {
 				fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(w))

@@ -370,38 +370,88 @@ func (b *backend) CheckChain(ctx context.Context, name string) (faults, unsure [
 			return err
 		}
 		faults, unsure = library.CheckAll(ctx, env, c)
-		if s.Secrets == nil {
-			return nil
-		}
-		if err := knowPillar(ctx, s, s.Secrets); err != nil {
-			return err
-		}
-		for _, texts := range [][]string{faults, unsure} {
-			for i, text := range texts {
-				texts[i] = shown(s.Secrets, text)
-			}
-		}
-		return nil
+		return hideFindings(ctx, s, faults, unsure)
 	})
 	return faults, unsure, err
+}
+
+// hideFindings takes the secrets of the pillar out of what a check has found.
+func hideFindings(ctx context.Context, s *session.Session, findings ...[]string) error {
+	if s.Secrets == nil {
+		return nil
+	}
+	if err := knowPillar(ctx, s, s.Secrets); err != nil {
+		return err
+	}
+	for _, texts := range findings {
+		for i, text := range texts {
+			texts[i] = shown(s.Secrets, text)
+		}
+	}
+	return nil
+}
+
+// CheckOrchestration checks an orchestration; see [ui.Backend].
+func (b *backend) CheckOrchestration(ctx context.Context, sls string) (faults, unsure []string, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		names, _, err := b.orchestrations(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, sls) {
+			return fmt.Errorf("orchestration %s: %w", sls, ui.ErrNotFound)
+		}
+		env, err := s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
+		if err != nil {
+			return err
+		}
+		faults, unsure = library.CheckOrchestration(ctx, env, sls)
+		return hideFindings(ctx, s, faults, unsure)
+	})
+	return faults, unsure, err
+}
+
+// CheckTemplate checks a template; see [ui.Backend].
+func (b *backend) CheckTemplate(ctx context.Context, name string) (faults, unsure []string, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		ts, t, err := findTemplate(ctx, s, name)
+		if err != nil {
+			return err
+		}
+		wrong, warnings := library.CheckTemplate(ctx, ts, t)
+		for _, f := range wrong {
+			faults = append(faults, f.Trace())
+		}
+		unsure = append(warnings, "the values and targets of a run: sample values were used")
+		return hideFindings(ctx, s, faults, unsure)
+	})
+	return faults, unsure, err
+}
+
+// findTemplate returns a template, and those of the tree.
+func findTemplate(ctx context.Context, s *session.Session, name string) (*library.Templates, *orchestration.Template, error) {
+	ts, err := library.TemplatesOf(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !orchestration.ValidName(name) {
+		return nil, nil, fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
+	}
+	t, err := ts.Find(name)
+	if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing {
+		err = fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
+	}
+	return ts, t, err
 }
 
 // Template reads a template; see [ui.Backend].
 func (b *backend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
 	err = b.session(ctx, func(s *session.Session) error {
-		ts, err := library.TemplatesOf(ctx, s)
+		ts, found, err := findTemplate(ctx, s, name)
 		if err != nil {
 			return err
 		}
-		if !orchestration.ValidName(name) {
-			return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
-		}
-		if t, err = ts.Find(name); err != nil {
-			if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing {
-				return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
-			}
-			return err
-		}
+		t = found
 		if a, err = ts.Store.Load(t, orchestration.Last); err != nil {
 			a = nil // there are none, or the template has changed since
 			return nil

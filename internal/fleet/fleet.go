@@ -23,6 +23,7 @@ import (
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/core/target"
+	"brine/internal/core/tee"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -121,6 +122,8 @@ type Fleet struct {
 	leftOut leftOut
 	// Watch, if not nil, is notified of the progress of jobs.
 	Watch Watcher
+	// Output is who listens to what programs print on machines; nil: nobody.
+	Output *tee.Hub
 	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
 	Gate func(ctx context.Context, c *fun.Chunk) bool
 	// Timeout is how long a target may be silent before it is asked whether it
@@ -623,11 +626,21 @@ type dispatching struct {
 func (d *dispatching) one(ctx context.Context, id string, free func()) {
 	r := d.r
 	own := Sending(ctx, func(done, total int64) { r.f.watcher().Sent(r.job.JID, id, done, total) })
+	own = r.f.Output.Context(own, tee.Place{JID: r.job.JID, Host: id}, heard(r.job))
 	own, left := d.in.admit(own, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
 	ret := r.notBegun(own, d.ask.call(own, d.owner[id], r.job, id))
 	left()
 	r.deliver(ret)
 	free()
+}
+
+// heard is the function of a job whose programs are heard as its own; "": those of its
+// states are.
+func heard(job fun.Job) string {
+	if job.OfState() {
+		return ""
+	}
+	return job.Fun
 }
 
 // work works on targets and waits until all have returned, or were left out.

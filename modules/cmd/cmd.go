@@ -48,7 +48,7 @@ func options(c *fun.Call, a common) Options {
 	user, success, limit := a.user(), a.success(), a.limit()
 	o := Options{
 		Cwd: a.dir(), Stdin: a.input(), RunAs: user.RunAs, Group: user.Group, Shell: user.Shell,
-		Template: a.engine(), Umask: a.mask(), HideOutput: a.hidden(), SaltEnv: a.fileEnv(), Background: a.background(),
+		Template: a.engine(), Umask: a.mask(), HideOutput: a.hidden(), Private: a.quiet(), SaltEnv: a.fileEnv(), Background: a.background(),
 		Root: value.Str(value.OrEmpty(c.Args.At("root"))), LeaveOn: value.Truth(c.Args.At("ignore_timeout")),
 	}
 	env, slip := ParseEnv(a.vars())

@@ -39,6 +39,7 @@ type Options struct {
 	KeepLocale  bool // do not set the locale to C
 	Merge       bool // stderr goes to stdout
 	HideOutput  bool
+	Private     bool // nobody sees the output while the command runs
 	LeaveOn     bool // a Timeout ends the command alone, not what it started
 	Background  bool
 	SaltEnv     string
@@ -152,7 +153,7 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (ended Ou
 			return Out{}, err
 		}
 	}
-	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge, ReadOnly: o.ReadOnly, Verbatim: !o.words}
+	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge, ReadOnly: o.ReadOnly, Private: o.HideOutput || o.Private, Verbatim: !o.words}
 	if err := account(ctx, env, &c, &o); err != nil {
 		return Out{}, err
 	}

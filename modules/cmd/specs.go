@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"strings"
+
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
@@ -36,6 +38,7 @@ type common interface {
 	engine() string
 	mask() string
 	hidden() bool
+	quiet() bool
 	limit() *timeoutArgs
 	fileEnv() string
 	background() bool
@@ -139,11 +142,13 @@ type umaskArgs struct {
 func (a *umaskArgs) mask() string { return a.Umask }
 
 type logArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	_ string      `arg:"output_loglevel" default:"debug" doc:"accepted; output is not logged"`
-	_ value.Value `arg:"log_callback" doc:"accepted; output is not logged"`
+	_     fun.Arguments
+	_     string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Level string      `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while the command runs; output is never logged"`
+	_     value.Value `arg:"log_callback" doc:"accepted; output is not logged"`
 }
+
+func (a *logArgs) quiet() bool { return strings.EqualFold(a.Level, "quiet") }
 
 type hideArgs struct {
 	_          fun.Arguments

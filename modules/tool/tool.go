@@ -28,7 +28,8 @@ type Options struct {
 	ReadOnly bool     // it changes nothing
 	Accounts bool     // it changes the files of accounts: see host.RunAccounts
 	Timeout  time.Duration
-	// Name is what errors call the command, whose words may be secret; "" is its words.
+	// Name is what errors call the command, whose words and output may be secret; "" is its
+	// words.
 	Name string
 }
 
@@ -46,6 +47,7 @@ func Look(ctx context.Context, h host.Host, argv ...string) (Out, error) {
 // RunWith is Run with options.
 func RunWith(ctx context.Context, h host.Host, o Options, argv ...string) (Out, error) {
 	c := host.Cmd{Argv: argv, Env: o.Env, Dir: o.Dir, Stdin: o.Stdin, User: o.User, Merge: o.Merge, ReadOnly: o.ReadOnly, Timeout: o.Timeout}
+	c.Private = o.Name != "" || o.Accounts
 	if c.Env == nil {
 		c.Env = Environ(h)
 	}

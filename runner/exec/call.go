@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/core/tee"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -275,7 +276,7 @@ func (j *job) invokeOn(ctx context.Context, env *fun.Env) (ret *value.Map) {
 	if j.c.Fun == modWatch {
 		fn = j.mod.Watch
 	}
-	got := fn(ctx, call)
+	got := fn(tee.Of(ctx, j.c.ID, j.c.State+"."+j.c.Fun), call)
 	if got.Err != nil {
 		return j.exception(got.Err)
 	}

@@ -100,6 +100,8 @@ type server struct {
 	alone  atomic.Bool   // the controller did not come back; calls go on
 	ready  chan struct{} // closed when m is set
 
+	listened atomic.Bool // the controller wants what programs print
+
 	mu      sync.Mutex
 	session *value.Map // what the controller opened; nil before
 	build   sync.Once
@@ -211,6 +213,9 @@ func (s *server) note(name string, v value.Value, _ int) {
 	}
 	if ok && name == "gate" {
 		s.takePauses(m)
+	}
+	if ok && name == "listen" {
+		s.listened.Store(true)
 	}
 	if !ok || name != "session" {
 		return
@@ -385,7 +390,9 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	})
 	defer s.noted(c, env)()
 	s.givePillar(ctx, env, up, job, h.Has("tree"))
-	ret := s.o.Call(ctx, env, job)
+	out := &printed{to: prog}
+	ret := s.o.Call(out.context(ctx, s, env, job), env, job)
+	out.end()
 	s.keepReturn(c, ret)
 	if cause := context.Cause(ctx); errors.Is(cause, errSignal) && ret.Stage != fun.Returned {
 		return cause

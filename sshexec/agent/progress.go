@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 const (
 	recordReturn byte = iota // the rest of the stream is the return, as JSON
 	recordState              // length as a varint, then a tuple: tag, number of states, return
+	recordPart               // length as a varint, then a tuple: see printed.write
 )
 
 // maxState bounds the return of a state that is sent before the run is done.
@@ -47,16 +49,25 @@ func (p *progress) Done(c *fun.Chunk, ret *value.Map) {
 	if err != nil || len(b) > maxState {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
-		return
-	}
-	rec := binary.AppendUvarint([]byte{recordState}, uint64(len(b)))
-	if _, err := p.st.Write(append(rec, b...)); err == nil {
+	if p.write(recordState, b) == nil {
 		// The next state may be what ends this process.
 		p.st.Flush(flushTime)
 	}
+}
+
+// errEnded says that the return has begun.
+var errEnded = errors.New("the call has ended")
+
+// write sends a record.
+func (p *progress) write(kind byte, b []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return errEnded
+	}
+	rec := binary.AppendUvarint([]byte{kind}, uint64(len(b)))
+	_, err := p.st.Write(append(rec, b...))
+	return err
 }
 
 // end begins the return; what Done is called with from now on is dropped.

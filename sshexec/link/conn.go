@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/tee"
 	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
@@ -45,6 +46,7 @@ type Conn struct {
 	mines   chan struct{}             // slots of changes of the mine
 	peers   chan struct{}             // slots of calls on other machines
 	closed  atomic.Bool
+	listens atomic.Bool // the agent was asked for what programs print
 }
 
 // Connect exchanges hellos with the agent at the other end of rw and returns
@@ -164,6 +166,10 @@ func (c *Conn) Start(ctx context.Context, job fun.Job, begun func()) fun.Return 
 	ret := fun.Return{ID: c.id(), JID: job.JID}
 	done := partial{room: &c.o.Tree.room}
 	defer done.done()
+	if src := tee.From(ctx); src != nil {
+		done.printed = src.Relay
+		defer c.listen(src)()
+	}
 	if err := c.invoke(ctx, job, &ret, &done, begun); err != nil {
 		if f, ok := ret.Body.(io.Closer); ok {
 			_ = f.Close() // of a return that is refused nothing is kept
@@ -173,6 +179,20 @@ func (c *Conn) Start(ctx context.Context, job fun.Job, begun func()) fun.Return 
 		done.into(&ret)
 	}
 	return ret
+}
+
+// listen has the agent send what programs print, from the time on when somebody wants it.
+// The channel keeps the order, so a call that follows knows.
+func (c *Conn) listen(src *tee.Source) (cancel func()) {
+	ask := func() {
+		if c.listens.CompareAndSwap(false, true) {
+			_ = c.m.Note("listen", value.NewMap(0)) // a channel that is gone shows elsewhere
+		}
+	}
+	if src.Wanted() {
+		ask()
+	}
+	return src.OnWanted(ask)
 }
 
 // errNotBegun marks a call that the agent never heard of.

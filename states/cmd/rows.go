@@ -18,7 +18,7 @@ type runArgs struct {
 	Env           value.Value   `arg:"env" doc:"environment variables, as a mapping or a list of mappings"`
 	_             string        `arg:"prepend_path" doc:"directory to prepend to PATH"`
 	Stateful      value.Value   `arg:"stateful" default:"False" doc:"read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"`
-	_             string        `arg:"output_loglevel" default:"debug" doc:"accepted without effect; output is not logged"`
+	_             string        `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while the command runs; output is never logged"`
 	_             bool          `arg:"hide_output" default:"False" doc:"omit the output from the return"`
 	_             time.Duration `arg:"timeout" unit:"s" doc:"kill the command after this time"`
 	IgnoreTimeout bool          `arg:"ignore_timeout" default:"False" doc:"start the command, do not wait for it and succeed"`
@@ -54,7 +54,7 @@ type scriptArgs struct {
 	_        string        `arg:"shell" doc:"shell; default: the grain shell"`
 	Env      value.Value   `arg:"env" doc:"environment variables, as a mapping or a list of mappings"`
 	Stateful value.Value   `arg:"stateful" default:"False" doc:"read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"`
-	_        string        `arg:"output_loglevel" default:"debug" doc:"accepted without effect; output is not logged"`
+	_        string        `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while the script runs; output is never logged"`
 	_        bool          `arg:"hide_output" default:"False" doc:"omit the output from the return"`
 	_        time.Duration `arg:"timeout" unit:"s" doc:"kill the script after this time"`
 	_        bool          `arg:"use_vt" default:"False" doc:"accepted without effect; output is shown at the end"`

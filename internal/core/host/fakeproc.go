@@ -70,6 +70,11 @@ func (f *Fake) Run(ctx context.Context, c Cmd) (Output, error) {
 		if out.PID == 0 {
 			out.PID = pid
 		}
+		if p := c.printing(ctx); p != nil && err == nil {
+			p.Print(false, out.Stdout)
+			p.Print(true, out.Stderr)
+			p.End(out)
+		}
 		return deliver(c, out), err
 	}
 	if len(c.Argv) > 2 && strings.HasSuffix(c.Argv[0], "sh") && strings.HasPrefix(c.Argv[1], "-") {

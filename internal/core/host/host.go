@@ -223,6 +223,8 @@ type Cmd struct {
 	Merge bool
 	// ReadOnly says that the program only looks: see [Host].Changes.
 	ReadOnly bool
+	// Private says that what the program prints is not to be seen while it runs: see [Tap].
+	Private bool
 	// Foreground gives the program the terminal: Stdin, Stdout and Stderr are
 	// files that it has itself, and it is in brine's process group.
 	Foreground bool

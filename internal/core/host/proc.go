@@ -60,7 +60,16 @@ func (l *Local) Run(ctx context.Context, c Cmd) (Output, error) {
 		return Output{}, err
 	}
 	defer l.release(cmd.Process.Pid)
-	return r.finish(ctx, cmd)
+	p := c.printing(ctx)
+	if p == nil {
+		return r.finish(ctx, cmd)
+	}
+	for i, s := range r.outs {
+		s.seen = seen{p, i > 0}
+	}
+	out, err := r.finish(ctx, cmd)
+	p.End(out)
+	return out, err
 }
 
 // foreground runs a program that a person works with, such as an editor: it has
@@ -125,6 +134,7 @@ type running struct {
 type stream struct {
 	pipe      *os.File
 	to        io.Writer // nil: buf
+	seen      io.Writer // gets what buf does; nil: nobody
 	buf       pieces
 	max       int64
 	truncated bool
@@ -404,7 +414,11 @@ func (s *stream) copy() {
 		}
 		return
 	}
-	n, err := io.CopyN(&s.buf, s.pipe, s.max)
+	var from io.Reader = s.pipe
+	if s.seen != nil {
+		from = io.TeeReader(from, s.seen)
+	}
+	n, err := io.CopyN(&s.buf, from, s.max)
 	if err == nil && n == s.max {
 		rest, _ := io.Copy(io.Discard, s.pipe)
 		s.truncated = rest > 0

@@ -343,6 +343,17 @@ func (s *Set) Line(text string) string {
 	return text
 }
 
+// LineOf is [Set.Line] of what a target printed.
+func (s *Set) LineOf(id, text string) string {
+	if s == nil {
+		return text
+	}
+	if t := s.of(id); t != nil {
+		text = t.Text(text)
+	}
+	return s.Line(text)
+}
+
 // replaced takes what a strings.Replacer writes of a text, and copies nothing as long
 // as that is the text: output may be long, and secrets in it are rare.
 type replaced struct {

@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/tee"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -180,6 +181,7 @@ type datum struct {
 
 // run takes in through its pipeline.
 func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
+	ctx = tee.Unseen(ctx)
 	text, err := e.decode(in)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/tee"
 	"brine/internal/py/jinja/saltjinja"
 	"brine/internal/py/source"
 )
@@ -20,6 +21,7 @@ const binaryHead = 2048
 // Template renders in with a template engine, as file.managed does for
 // template: jinja. The Salt text of a fault is what Salt's exception says.
 func (e *Engine) Template(ctx context.Context, engine string, in Input) (string, error) {
+	ctx = tee.Unseen(ctx)
 	text, err := e.decode(&in)
 	if err != nil {
 		if saltjinja.IsBinary(in.Text[:min(len(in.Text), binaryHead)]) {

@@ -176,6 +176,9 @@ func (r *Run) fill(answers []byte) (lock *os.File, err error) {
 	if err = flock(lock, syscall.LOCK_EX|syscall.LOCK_NB); err == nil && answers != nil {
 		err = os.WriteFile(r.Answers(), answers, 0o600)
 	}
+	if err == nil && len(r.Spec.Args) > 0 { // who asked for it looks at it
+		err = r.Listen()
+	}
 	var text []byte
 	if err == nil {
 		text, err = json.Marshal(r.Spec)
@@ -197,10 +200,17 @@ func write(path string, text []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// clean removes the oldest runs that ended, but for those that are kept.
+// clean removes the oldest runs that ended, but for those that are kept, and the output of
+// older ones.
 func (s *Store) clean() {
 	all, err := s.List()
-	if err != nil || len(all) <= keeps {
+	if err != nil {
+		return
+	}
+	for _, jid := range all[min(keepsPrinted, len(all)):] {
+		s.forgetPrinted(jid)
+	}
+	if len(all) <= keeps {
 		return
 	}
 	over := len(all) - keeps

@@ -25,6 +25,9 @@ type Node struct {
 	Cycle   bool // it requires itself, directly or by way of others
 	// Class is the class of the node in SVG, by which a page colours it; "" for none.
 	Class string
+	// Mark stands before the label, Link is where the node leads, in SVG that is part of a
+	// page; "" for none.
+	Mark, Link string
 }
 
 // An Edge says that the node From requires the node To, by the requisite Kind.

@@ -40,23 +40,14 @@ type layout struct {
 	width  float64
 }
 
-// SVG draws the graph, with what is required above what requires it. Edges that
-// are a part of a cycle, and what is not there, are red.
-func (g *Graph) SVG(w io.Writer) error {
-	l := g.arrange()
-	height := float64(len(l.layers))*(boxHeight+gapY) - gapY + 2*margin
-	if len(l.layers) == 0 {
-		height = 2 * margin
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="requisites" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="Requisites">`+"\n",
-		l.width+2*margin, height, l.width+2*margin, height)
-	b.WriteString(`<style>
+// style is the style sheet of a picture that stands alone.
+const style = `<style>
 .requisites text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
 .requisites .fun, .requisites .kind { font-size: 11px; fill: #59636e }
 .requisites .kind { paint-order: stroke; stroke: #fff; stroke-width: 4px }
 .requisites rect { fill: #f6f8fa; stroke: #59636e; rx: 6 }
 .requisites path { fill: none; stroke: #59636e }
+.requisites .tip { fill: #768390; stroke: none }
 .requisites .bad { stroke: #d1242f }
 .requisites .gone { stroke: #d1242f; stroke-dasharray: 4 }
 @media screen and (prefers-color-scheme: dark) {
@@ -65,7 +56,30 @@ func (g *Graph) SVG(w io.Writer) error {
   .requisites .fun, .requisites .kind { fill: #9198a1 } .requisites .kind { stroke: #0d1117 } .requisites path { stroke: #9198a1 }
 }
 </style>
-<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" style="fill:#768390;stroke:none"/></marker></defs>
+`
+
+// SVG draws the graph, with what is required above what requires it. Edges that
+// are a part of a cycle, and what is not there, are red.
+func (g *Graph) SVG(w io.Writer) error {
+	return g.write(w, `role="img" aria-label="Requisites"`, style)
+}
+
+// Inline is SVG as part of a page, which has a style sheet, and whose reader follows the
+// links.
+func (g *Graph) Inline(w io.Writer) error {
+	return g.write(w, `role="group" aria-label="Steps, and what they require"`, "")
+}
+
+func (g *Graph) write(w io.Writer, role, style string) error {
+	l := g.arrange()
+	height := float64(len(l.layers))*(boxHeight+gapY) - gapY + 2*margin
+	if len(l.layers) == 0 {
+		height = 2 * margin
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="requisites" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" %s>`+"\n",
+		l.width+2*margin, height, l.width+2*margin, height, role)
+	b.WriteString(style + `<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" class="tip"/></marker></defs>
 `)
 	for i, e := range g.Edges {
 		l.drawEdge(&b, e, l.paths[i], l.turned[i])
@@ -97,8 +111,14 @@ func (l *layout) drawNode(b *strings.Builder, s *spot) {
 	if n.Class != "" {
 		group = ` class="` + text(n.Class) + `"`
 	}
+	if n.Link != "" {
+		fmt.Fprintf(b, `<a href="%s">`, text(n.Link))
+	}
 	fmt.Fprintf(b, `<g`+group+`><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%d"%s/>`, text(n.title()), x, y, s.w, boxHeight, class)
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f">%s</text><text class="fun" x="%.1f" y="%.1f">%s</text></g>`+"\n", x+s.w/2, y+17, text(short(first)), x+s.w/2, y+32, text(short(second)))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f">%s</text><text class="fun" x="%.1f" y="%.1f">%s</text></g>`+"\n", x+s.w/2, y+17, text(n.Mark+short(first)), x+s.w/2, y+32, text(short(second)))
+	if n.Link != "" {
+		b.WriteString("</a>\n")
+	}
 }
 
 // title is all that is known of a node.

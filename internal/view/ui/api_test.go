@@ -145,6 +145,8 @@ func apiSamples() map[string][]apiSample {
 		"GET /chains":                      {{path: "/chains", inScope: true}},
 		"GET /chains/{name}":               {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
 		"POST /chains/{name}/runs":         {{path: "/chains/friday/runs", inScope: true}, {path: "/chains/monday/runs"}},
+		"GET /orchestrations/{name}/check": {{path: "/orchestrations/orch.deploy/check"}},
+		"GET /templates/{name}/check":      {{path: "/templates/site/check"}},
 		"GET /chains/{name}/check":         {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
 		"POST /chains/{name}/schedules": {
 			{path: "/chains/friday/schedules", body: `{"at": "2099-01-01T00:00:00Z"}`, inScope: true},
@@ -158,6 +160,7 @@ func apiSamples() map[string][]apiSample {
 		"GET /runs":                   {{path: "/runs", before: runs, inScope: true}},
 		"GET /runs/{id}":              {{path: "/runs/RUN", before: aChainRun(true), inScope: true}, {path: "/runs/RUN", before: aRun(true)}},
 		"GET /runs/{id}/events":       {{path: "/runs/RUN/events", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/events", before: aRun(true)}},
+		"GET /runs/{id}/output":       {{path: "/runs/RUN/output", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/output?host=web1&offset=0", before: aRun(true)}},
 		"POST /runs/{id}/stop":        {{path: "/runs/RUN/stop", before: aChainRun(false), inScope: true}, {path: "/runs/RUN/stop", before: aRun(false)}},
 		"POST /runs/{id}/kill":        {{path: "/runs/RUN/kill", before: aChainRun(false), inScope: true}, {path: "/runs/RUN/kill", before: aRun(false)}},
 		"POST /runs/{id}/resume":      {{path: "/runs/RUN/resume", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/resume", before: aRun(true)}},

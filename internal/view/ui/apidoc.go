@@ -225,7 +225,7 @@ func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "boolean"
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return "integer"
 	case reflect.Float64:
 		return "number"

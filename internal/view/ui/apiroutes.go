@@ -30,6 +30,7 @@ func apiRoutes() []route {
 
 		get("/orchestrations", from(Viewer, readNames), op("listOrchestrations", "List the orchestrations.", filtered, (*Server).apiOrchestrations)),
 		get("/orchestrations/{name}", from(Viewer, readSteps|runTemplates), op("getOrchestration", "Get an orchestration with its steps.", named(kept.Orchestrations), (*Server).apiOrchestration)),
+		row("GET "+apiBase+"/orchestrations/{name}/check", Operator, "", from(Operator, checkPowers), op("checkOrchestration", "Check an orchestration before it runs.", named(kept.Orchestrations), apiCheck(kept.Orchestrations))),
 		post("/orchestrations/{name}/runs", "run", from(Operator, readSteps|runTemplates|runDefined),
 			op("startOrchestration", "Run an orchestration.", named(kept.Orchestrations), (*Server).apiStartOrchestration).starting()),
 
@@ -44,11 +45,13 @@ func apiRoutes() []route {
 
 		get("/templates", from(Viewer, readNames), op("listTemplates", "List the templates.", filtered, (*Server).apiTemplates)),
 		get("/templates/{name}", from(Viewer, readNames), op("getTemplate", "Get a template with what it asks for.", named(kept.Templates), (*Server).apiTemplate)),
+		row("GET "+apiBase+"/templates/{name}/check", Operator, "", from(Operator, checkPowers), op("checkTemplate", "Check a template with sample values.", named(kept.Templates), apiCheck(kept.Templates))),
 		resumeTemplate,
 
 		get("/runs", from(Viewer, readRuns), op("listRuns", "List the runs that the pages or the API started.", filtered, (*Server).apiRuns)),
 		get("/runs/{id}", from(Viewer, readRuns), op("getRun", "Get a run with its steps and hosts.", ofRun, (*Server).apiRun)),
 		get("/runs/{id}/events", from(Viewer, readRuns), op("watchRun", "Watch a run, by server-sent events until it has ended.", ofRun, (*Server).apiRunEvents).streaming()),
+		get("/runs/{id}/output", from(Viewer, readRuns), op("getRunOutput", "Get what the programs of a run print, of one host from an offset on.", ofRun, (*Server).apiOutput)),
 		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofRun, (*Server).apiStopRun)),
 		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofRun, (*Server).apiKillRun)),
 		resumeRun,

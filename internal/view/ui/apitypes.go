@@ -82,6 +82,12 @@ type ChainCheck struct {
 	NotJudged []string `json:"not_judged" doc:"What only the run shows."`
 }
 
+// A Check is what is known of an orchestration or a template before it runs.
+type Check struct {
+	Faults    []string `json:"faults" doc:"What cannot work."`
+	NotJudged []string `json:"not_judged" doc:"What only the run shows."`
+}
+
 // A TemplateDetail is a template with what it asks for.
 type TemplateDetail struct {
 	Name        string           `json:"name"`
@@ -201,6 +207,34 @@ type RunHost struct {
 	ID      string `json:"id"`
 	State   string `json:"state" doc:"A phase such as connect or run, then ok, changed, would_change, not_run or failed."`
 	Comment string `json:"comment,omitempty"`
+}
+
+// A RunOutput is what the programs of a run print.
+type RunOutput struct {
+	Hosts   []OutputHost `json:"hosts" doc:"The hosts of which there is output, those that failed first."`
+	Parts   []OutputPart `json:"parts" doc:"What the host that was asked for printed, about 64 KiB at a time."`
+	Next    int64        `json:"next" doc:"The offset to go on with."`
+	Over    bool         `json:"over" doc:"The run has ended: where there are no parts either, that was all."`
+	Removed bool         `json:"removed" doc:"The output was removed: that of the newest 20 runs is kept."`
+}
+
+// An OutputHost is a host of which there is output.
+type OutputHost struct {
+	ID    string `json:"id"`
+	State string `json:"state,omitempty" doc:"failed if it failed in any step, else as in its last step."`
+	Bytes int64  `json:"bytes" doc:"Size of the output: the offset of its end."`
+}
+
+// An OutputPart is some lines that a program printed, or how it ended.
+type OutputPart struct {
+	Time       time.Time `json:"time"`
+	JID        string    `json:"jid" doc:"Of the job on hosts."`
+	State      string    `json:"state" doc:"What ran the program: a state as ID (module.function), else a function."`
+	Program    int64     `json:"program" doc:"Which program of the job on this host, from 1."`
+	Stderr     bool      `json:"stderr" doc:"The text was printed to stderr."`
+	Text       string    `json:"text"`
+	Dropped    int64     `json:"dropped" doc:"How many bytes before the text are left out."`
+	ExitStatus *int64    `json:"exit_status,omitempty" doc:"Of a program that has ended; negative: the signal that ended it."`
 }
 
 // A RunList is a page of runs.
@@ -462,7 +496,7 @@ func runStepOf(s stepView) RunStep {
 	return RunStep{
 		Number: s.Number, ID: s.ID, Function: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, JID: s.JID,
 		HostsTotal: s.Hosts, HostsDone: s.HostsDone, HostsFailed: s.HostsBad, HostsMore: s.More,
-		Hosts: list(s.Shown, func(h runHost) RunHost { return RunHost(h) }),
+		Hosts: list(s.Shown, func(h runHost) RunHost { return RunHost{h.ID, h.State, h.Comment} }),
 	}
 }
 

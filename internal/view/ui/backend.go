@@ -40,6 +40,10 @@ type Backend interface {
 	// and in unsure, what cannot be judged before it runs; both without the secrets that
 	// records leave out.
 	CheckChain(ctx context.Context, name string) (faults, unsure []string, err error)
+	// CheckOrchestration is CheckChain for an orchestration, and CheckTemplate for a template,
+	// with sample values.
+	CheckOrchestration(ctx context.Context, sls string) (faults, unsure []string, err error)
+	CheckTemplate(ctx context.Context, name string) (faults, unsure []string, err error)
 	// Template returns a template, with the answers of its last execution, without those
 	// that are secret; nil if there are none.
 	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)

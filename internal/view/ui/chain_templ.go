@@ -132,19 +132,33 @@ func chainPage(p page, c chainView) templ.Component {
 	})
 }
 
-// checkPage shows what is known of a chain before it runs.
+// checkLink leads to what is known of something before it runs.
 //
 //go:noinline
-func checkPage(p page, x *chainCheck) templ.Component {
+func checkLink(kind, name string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var21 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"check\"><p><a class=\"button quiet\" href=\"")
+		writeURL(templ_7745c5c3_Buffer, path(kind, name, "check"))
+		writeHTML(templ_7745c5c3_Buffer, "\">Check the ")
+		writeText(templ_7745c5c3_Buffer, kindNames[kind])
+		writeHTML(templ_7745c5c3_Buffer, "</a> <span class=\"more\">without running it</span></p></div>")
+		return nil
+	})
+}
+
+// checkPage shows what is known of something before it runs.
+//
+//go:noinline
+func checkPage(p page, x *findings) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var24 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<div id=\"check\">")
-			var templ_7745c5c3_Var22 = []any{checkClass(x)}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var22...)
+			var templ_7745c5c3_Var25 = []any{checkClass(x)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var25...)
 			writeHTML(templ_7745c5c3_Buffer, "<p role=\"status\" class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var22).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var25).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			writeText(templ_7745c5c3_Buffer, x.summary())
+			writeText(templ_7745c5c3_Buffer, x.Summary)
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 			if len(x.Faults) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<ul class=\"problem\">")
@@ -165,18 +179,18 @@ func checkPage(p page, x *chainCheck) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</ul>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</div><p class=\"links\"><a href=\"")
-			writeURL(templ_7745c5c3_Buffer, path("chains", x.Chain.Name))
-			writeHTML(templ_7745c5c3_Buffer, "\">Chain ")
-			writeText(templ_7745c5c3_Buffer, x.Chain.Name)
+			writeURL(templ_7745c5c3_Buffer, x.Path)
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeText(templ_7745c5c3_Buffer, x.Name)
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
-func checkClass(x *chainCheck) string {
+func checkClass(x *findings) string {
 	if len(x.Faults) > 0 {
 		return "bad"
 	}
@@ -187,7 +201,7 @@ func checkClass(x *chainCheck) string {
 //
 //go:noinline
 func scheduleForm(p page, c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) || len(c.Planned) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"later\"><h2 id=\"later\">Run later</h2>")
 			if c.PlanFault != "" {
@@ -238,7 +252,7 @@ func scheduleForm(p page, c chainView) templ.Component {
 
 //go:noinline
 func version(c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var39 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
 		writeText(templ_7745c5c3_Buffer, c.Version)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -248,7 +262,7 @@ func version(c chainView) templ.Component {
 
 //go:noinline
 func stepButtons(p page, c chainView, n int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, stepURL(c.Name, n))
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -274,7 +288,7 @@ func stepButtons(p page, c chainView, n int) templ.Component {
 //
 //go:noinline
 func stepTargets(p page, c chainView, n int, on string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
 		number := strconv.Itoa(n)
 		writeHTML(templ_7745c5c3_Buffer, "<details><summary aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Select targets of step "+number)
@@ -294,7 +308,7 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 
 //go:noinline
 func moveButton(p page, c chainView, n, to int, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var51 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var54 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-move>")
@@ -319,8 +333,8 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 
 //go:noinline
 func conflictPage(p page, c conflictView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var58 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var61 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if c.Deleted {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else deleted this chain in the meantime. Nothing was saved.</p>")
 			} else {
@@ -379,15 +393,15 @@ func conflictPage(p page, c conflictView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var61), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var69 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var70 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var72 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var73 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\" id=\"problem\"><pre>")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -407,15 +421,15 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var70), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var73), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var76 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var77 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var79 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var80 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p>")
 			if f.Number > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "Step ")
@@ -452,14 +466,14 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<button>Save</button></form>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var77), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var80), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepField(name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var86 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var89 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -515,7 +529,7 @@ func stepField(name, text string) templ.Component {
 //
 //go:noinline
 func targetInput(id, name, label, text, problem string, types []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var103 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var106 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 		writeText(templ_7745c5c3_Buffer, id)

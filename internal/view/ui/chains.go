@@ -185,7 +185,9 @@ func (s *Server) checkChain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, checkPage(page{Title: "Check of " + x.Chain.Name, At: "start", Who: v}, x))
+	render(w, r, http.StatusOK, checkPage(page{Title: "Check of " + x.Chain.Name, At: "start", Who: v}, &findings{
+		Summary: x.summary(), Faults: x.Faults, Unsure: x.Unsure, Path: path("chains", x.Chain.Name), Name: "Chain " + x.Chain.Name,
+	}))
 }
 
 // unscheduleChain cancels a run of a chain that has not begun.

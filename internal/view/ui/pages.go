@@ -183,6 +183,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	view, _ := x.view(0)
+	s.addGraph(r.Context(), x, &view, 0)
 	s.addResults(r.Context(), &view)
 	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
 }
@@ -227,6 +228,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	after := 0
 	s.stream(w, r, v, func() (update, error) {
 		view, changed := x.view(after)
+		s.addGraph(r.Context(), x, &view, after)
 		after = view.Rev
 		s.addResults(r.Context(), &view)
 		return update{part: runUpdate(page{Who: v}, view), over: view.over(), again: changed, pace: pace}, nil

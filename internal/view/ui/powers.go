@@ -10,6 +10,7 @@ import (
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 	"brine/internal/view/orchestration"
@@ -202,6 +203,17 @@ func (g granted) checkChain(ctx context.Context, name string) (faults, unsure []
 		return nil, nil, err
 	}
 	return g.b.CheckChain(ctx, name)
+}
+
+// checkDefinition is checkChain for an orchestration or a template.
+func (g granted) checkDefinition(ctx context.Context, kind, name string) (faults, unsure []string, err error) {
+	if err := g.needs(checkPowers); err != nil {
+		return nil, nil, err
+	}
+	if kind == kept.Templates {
+		return g.b.CheckTemplate(ctx, name)
+	}
+	return g.b.CheckOrchestration(ctx, name)
 }
 
 // template returns a template; without the power to read answers, as if none were

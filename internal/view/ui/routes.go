@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"brine/internal/fleet/kept"
 	"brine/internal/view/chain"
 )
 
@@ -69,6 +70,7 @@ func routes() []route {
 		{pattern: "GET /orchestrations/{sls}", least: Viewer, may: each(readSteps|runTemplates, readSteps|runTemplates, readNames|readSteps|runTemplates), do: (*Server).orchestration},
 		{pattern: "GET /orchestrations/{sls}/graph.svg", least: Viewer, may: from(Viewer, readSteps|runTemplates), do: (*Server).orchestrationGraph},
 		{pattern: "GET /orchestrations/{sls}/step", least: Editor, do: stepFor(chain.Orchestrate)},
+		{pattern: "GET /orchestrations/{sls}/check", least: Operator, may: from(Operator, checkPowers), do: checkOf(kept.Orchestrations, "sls")},
 		{pattern: "POST /orchestrations/{sls}/run", least: Operator, action: "run", may: from(Operator, readSteps|runTemplates|runDefined), do: (*Server).runOrchestration},
 
 		{pattern: "GET /chains/{name}", least: Viewer, may: each(readNames|readSteps|runTemplates, readNames|readSteps|runTemplates, readNames|readText), do: (*Server).chain},
@@ -89,10 +91,14 @@ func routes() []route {
 		{pattern: "POST /chains/{name}/step", least: Editor, action: "chain.step", may: from(Editor, edit), do: (*Server).chainSaveStep},
 
 		{pattern: "GET /templates/{name}", least: Viewer, may: each(readNames, readNames|readAnswers, readNames|readAnswers), do: (*Server).wizard},
+		{pattern: "GET /templates/{name}/check", least: Operator, may: from(Operator, checkPowers), do: checkOf(kept.Templates, "name")},
 		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
 
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).runEvents},
+		{pattern: "GET /runs/{id}/output", least: Viewer, may: from(Viewer, readRuns), do: (*Server).output},
+		{pattern: "GET /runs/{id}/output/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputEvents},
+		{pattern: "GET /runs/{id}/output/log", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputLog},
 		{pattern: "POST /runs/{id}/stop", least: Operator, action: "stop", may: from(Operator, readRuns|endRuns), do: (*Server).stopRun},
 		{pattern: "POST /runs/{id}/kill", least: Operator, action: "kill", may: from(Operator, readRuns|endRuns), do: (*Server).killRun},
 		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},

@@ -104,6 +104,14 @@ func (s *spy) CheckChain(ctx context.Context, name string) (faults, unsure []str
 	return s.fake.CheckChain(ctx, name)
 }
 
+func (s *spy) CheckOrchestration(ctx context.Context, name string) (faults, unsure []string, err error) {
+	return s.CheckChain(ctx, name)
+}
+
+func (s *spy) CheckTemplate(ctx context.Context, name string) (faults, unsure []string, err error) {
+	return s.CheckChain(ctx, name)
+}
+
 func (s *spy) Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
 	s.note(readNames)
 	t, _, err := s.fake.Template(ctx, name)
@@ -302,6 +310,8 @@ func samples(version string) map[string][]sample {
 		"GET /orchestrations/{sls}/step":      {{path: "/orchestrations/orch.deploy/step?chain=friday"}},
 		"POST /orchestrations/{sls}/run":      {{path: "/orchestrations/orch.deploy/run", form: []string{"confirm", "yes"}}},
 		"GET /chains/{name}":                  {{path: "/chains/friday"}},
+		"GET /orchestrations/{sls}/check":     {{path: "/orchestrations/orch.deploy/check"}},
+		"GET /templates/{name}/check":         {{path: "/templates/site/check"}},
 		"GET /chains/{name}/check":            {{path: "/chains/friday/check"}},
 		"POST /chains/{name}/run":             {{path: "/chains/friday/run", form: chainForm("confirm", "yes")}},
 		"POST /chains/{name}/schedule":        {{path: "/chains/friday/schedule", form: chainForm("confirm", "yes", "at", "2099-01-01T00:00")}},
@@ -323,17 +333,20 @@ func samples(version string) map[string][]sample {
 			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0", "resume", siteJID}},
 			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "resume", adHocOrchJID}, want: 422},
 		},
-		"GET /runs/{id}":            {{path: "/runs/RUN", before: aRun(true)}},
-		"GET /runs/{id}/events":     {{path: "/runs/RUN/events", before: aRun(true)}},
-		"POST /runs/{id}/stop":      {{path: "/runs/RUN/stop", form: []string{}, before: aRun(false)}},
-		"POST /runs/{id}/kill":      {{path: "/runs/RUN/kill", form: []string{}, before: aRun(false)}},
-		"POST /runs/{id}/resume":    {{path: "/runs/RUN/resume", form: []string{}, before: aRun(true)}},
-		"GET /history":              {{path: "/history"}},
-		"GET /history/compare":      {{path: "/history/compare?jid=" + jidAt(1) + "&jid=" + jidAt(2)}},
-		"GET /history/{jid}":        {{path: "/history/" + jidAt(1)}},
-		"GET /history/{jid}/events": {{path: "/history/" + jidAt(1) + "/events"}},
-		"GET /jobs":                 {{path: "/jobs?all=yes"}},
-		"GET /jobs/{jid}":           {{path: "/jobs/" + adHocJID}},
+		"GET /runs/{id}":               {{path: "/runs/RUN", before: aRun(true)}},
+		"GET /runs/{id}/events":        {{path: "/runs/RUN/events", before: aRun(true)}},
+		"GET /runs/{id}/output":        {{path: "/runs/RUN/output?host=web1", before: aRun(true)}, {path: "/runs/RUN/output?q=x", before: aRun(false)}},
+		"GET /runs/{id}/output/events": {{path: "/runs/RUN/output/events?host=web1", before: aRun(true)}},
+		"GET /runs/{id}/output/log":    {{path: "/runs/RUN/output/log", before: aRun(true)}},
+		"POST /runs/{id}/stop":         {{path: "/runs/RUN/stop", form: []string{}, before: aRun(false)}},
+		"POST /runs/{id}/kill":         {{path: "/runs/RUN/kill", form: []string{}, before: aRun(false)}},
+		"POST /runs/{id}/resume":       {{path: "/runs/RUN/resume", form: []string{}, before: aRun(true)}},
+		"GET /history":                 {{path: "/history"}},
+		"GET /history/compare":         {{path: "/history/compare?jid=" + jidAt(1) + "&jid=" + jidAt(2)}},
+		"GET /history/{jid}":           {{path: "/history/" + jidAt(1)}},
+		"GET /history/{jid}/events":    {{path: "/history/" + jidAt(1) + "/events"}},
+		"GET /jobs":                    {{path: "/jobs?all=yes"}},
+		"GET /jobs/{jid}":              {{path: "/jobs/" + adHocJID}},
 		"POST /jobs/{jid}/resume": {
 			{path: "/jobs/" + orchJID + "/resume", form: []string{}},
 			{path: "/jobs/" + chainJID + "/resume", form: []string{}},

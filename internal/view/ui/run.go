@@ -30,19 +30,20 @@ const (
 
 // An event is a line of --progress=json; see docs/progress.schema.json.
 type event struct {
-	Event   string  `json:"event"`
-	JID     string  `json:"jid"`
-	ID      string  `json:"id"`
-	Fun     string  `json:"fun"`
-	Step    string  `json:"step"`
-	Host    string  `json:"host"`
-	Phase   string  `json:"phase"`
-	Result  string  `json:"result"`
-	Comment string  `json:"comment"`
-	Hosts   int     `json:"hosts"`
-	Failed  int     `json:"failed"`
-	Total   int     `json:"total"`
-	Seconds float64 `json:"seconds"`
+	Time    time.Time `json:"time"`
+	Event   string    `json:"event"`
+	JID     string    `json:"jid"`
+	ID      string    `json:"id"`
+	Fun     string    `json:"fun"`
+	Step    string    `json:"step"`
+	Host    string    `json:"host"`
+	Phase   string    `json:"phase"`
+	Result  string    `json:"result"`
+	Comment string    `json:"comment"`
+	Hosts   int       `json:"hosts"`
+	Failed  int       `json:"failed"`
+	Total   int       `json:"total"`
+	Seconds float64   `json:"seconds"`
 }
 
 // A runSpec is what is run.
@@ -153,6 +154,41 @@ type runStep struct {
 // A runHost is a host in a step.
 type runHost struct {
 	ID, State, Comment string
+	Seconds            float64   // it took, when it has ended
+	Began              time.Time // zero: it is not known
+}
+
+// over reports whether the host has ended.
+func (h runHost) over() bool { return h.State == "failed" || !slices.Contains(hostPhases, h.State) }
+
+// hostPhases are what hosts are at, in their order: see fleet.Phase.
+var hostPhases = []string{"", "waiting", "connecting", "authenticating", "waiting for the agent", "pushing", "starting the agent", "running"}
+
+// progress is how far the host is, of len(hostPhases).
+func (h runHost) progress() int {
+	if h.over() {
+		return len(hostPhases)
+	}
+	return slices.Index(hostPhases, h.State)
+}
+
+// longest returns the host of a step that has been worked on for the longest time and has
+// not ended; nil where there is none, or where it is not known.
+func (s *runStep) longest() *runHost {
+	var out *runHost
+	for _, h := range s.hosts {
+		if h.over() || h.Began.IsZero() {
+			continue
+		}
+		if out == nil || h.Began.Before(out.Began) || h.Began.Equal(out.Began) && h.ID < out.ID {
+			out = h
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	x := *out
+	return &x
 }
 
 // notable returns the hosts that the page shows: those that failed, then those that
@@ -195,6 +231,9 @@ type run struct {
 	mu       sync.Mutex
 	jid      string
 	steps    []*runStep
+	low      *value.List // the steps as they are defined; nil: not known yet
+	lowTried time.Time   // when they were last looked for
+	drawn    int         // the revision in which a step last changed its state
 	total    int
 	messages []string
 	asked    kept.Request
@@ -330,9 +369,11 @@ func (r *run) take(e event) {
 	case "run_start":
 		r.jid, r.total = e.JID, e.Total
 	case "step_start":
+		r.drawn = r.rev
 		s := r.step(e.ID)
 		s.Fun, s.State = e.Fun, "running"
 	case "step_end":
+		r.drawn = r.rev
 		s := r.step(e.ID)
 		s.Fun, s.State, s.Comment, s.Seconds = e.Fun, e.Result, e.Comment, e.Seconds
 	case "job_start":
@@ -375,14 +416,14 @@ func (r *run) stepOfJob(e event) *runStep {
 func (r *run) host(s *runStep, e event) {
 	h := s.hosts[e.Host]
 	if h == nil {
-		h = &runHost{ID: e.Host}
+		h = &runHost{ID: e.Host, Began: e.Time}
 		s.hosts[e.Host] = h
 	}
 	if e.Event == "host_phase" {
 		h.State = e.Phase
 		return
 	}
-	h.State, h.Comment = e.Result, e.Comment
+	h.State, h.Comment, h.Seconds = e.Result, e.Comment, e.Seconds
 	s.Done++
 	if e.Result == "failed" {
 		s.Failed++
@@ -404,6 +445,7 @@ type runView struct {
 	Steps         []stepView
 	Messages      []string
 	Rev           int
+	Graph         string // the steps as a picture, SVG; "": there is none, or it is as before
 	// What it left, when it is over and as long as it is kept.
 	Execution *executionView
 	Record    *jobView
@@ -423,6 +465,7 @@ type stepView struct {
 	JID       string // of its job on hosts
 	Shown     []runHost
 	More      int
+	Longest   *runHost // of those that are worked on; nil: it is not known
 }
 
 // over reports whether the run has ended.
@@ -504,6 +547,7 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 		}
 		x := stepView{Number: i + 1, ID: s.ID, Fun: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, Hosts: s.Hosts, HostsDone: s.Done, HostsBad: s.Failed, JID: s.JID}
 		x.Shown, x.More = s.notable()
+		x.Longest = s.longest()
 		v.Steps = append(v.Steps, x)
 	}
 	return v, r.changed

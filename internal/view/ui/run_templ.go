@@ -55,6 +55,7 @@ func runPage(p page, v runView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, v.summary())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 			writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
+			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol id=\"steps\" class=\"steps\">")
 			for _, s := range v.Steps {
 				writePart(ctx, templ_7745c5c3_Buffer, runStepItem(p, v, s))
@@ -112,6 +113,9 @@ func runUpdate(p page, v runView) templ.Component {
 		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
+		if v.Graph != "" {
+			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))
+		}
 		for _, s := range v.Steps {
 			writePart(ctx, templ_7745c5c3_Buffer, runStepItem(p, v, s))
 		}
@@ -123,12 +127,28 @@ func runUpdate(p page, v runView) templ.Component {
 	})
 }
 
+// runGraph is the steps as a picture, in the colours of their states.
+//
+//go:noinline
+func runGraph(v runView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
+		if v.Graph != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-graph\" class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of the steps\">")
+			writePart(ctx, templ_7745c5c3_Buffer, templ.Raw(v.Graph))
+			writeHTML(templ_7745c5c3_Buffer, "</div>")
+		} else {
+			writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-graph\"></div>")
+		}
+		return nil
+	})
+}
+
 //go:noinline
 func runControls(p page, v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\">")
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\"><p class=\"links\">")
 		if v.JID != "" && v.over() {
-			writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\"><a href=\"")
+			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path("jobs", v.JID))
 			writeHTML(templ_7745c5c3_Buffer, "\">Job ")
 			writeText(templ_7745c5c3_Buffer, v.JID)
@@ -136,15 +156,18 @@ func runControls(p page, v runView) templ.Component {
 			if x := v.Execution; x != nil && x.Before != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, comparePath(x.Before, v.JID))
-				writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a> ")
+				writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a>")
 			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
 			if !v.Spec.single() {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyOf(v.Spec.Kind, v.Spec.Name))
-				writeHTML(templ_7745c5c3_Buffer, "\">Other executions</a>")
+				writeHTML(templ_7745c5c3_Buffer, "\">Other executions</a> ")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
+		writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+		writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, "", -1))
+		writeHTML(templ_7745c5c3_Buffer, "\">Output</a></p>")
 		if v.Err != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\">")
 			writeText(templ_7745c5c3_Buffer, v.Err)
@@ -170,7 +193,7 @@ func runControls(p page, v runView) templ.Component {
 
 //go:noinline
 func runButton(p page, action, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -188,7 +211,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 
 //go:noinline
 func runStepItem(p page, v runView, s stepView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
@@ -217,25 +240,38 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\"></progress> ")
 		}
 		if len(s.Shown) > 0 {
-			writeHTML(templ_7745c5c3_Buffer, "<ul class=\"chips\" aria-label=\"")
+			if h := s.Longest; h != nil {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"more\">Longest: <a href=\"")
+				writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, h.ID, -1))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeText(templ_7745c5c3_Buffer, h.ID)
+				writeHTML(templ_7745c5c3_Buffer, "</a>, ")
+				writeText(templ_7745c5c3_Buffer, h.State)
+				writeHTML(templ_7745c5c3_Buffer, " since ")
+				writeText(templ_7745c5c3_Buffer, h.Began.Format("15:04:05"))
+				writeHTML(templ_7745c5c3_Buffer, "</p>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " <ul class=\"hosts\" aria-label=\"")
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var40 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var40...)
+				var templ_7745c5c3_Var46 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var46...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var40).String())
-				writeHTML(templ_7745c5c3_Buffer, "\"><strong>")
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var46).String())
+				writeHTML(templ_7745c5c3_Buffer, "\"><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, h.ID, -1))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, h.ID)
-				writeHTML(templ_7745c5c3_Buffer, "</strong> ")
-				writeText(templ_7745c5c3_Buffer, h.State)
-				writeHTML(templ_7745c5c3_Buffer, " ")
-				if h.Comment != "" {
-					writeHTML(templ_7745c5c3_Buffer, "<span class=\"comment\">")
-					writeText(templ_7745c5c3_Buffer, h.Comment)
-					writeHTML(templ_7745c5c3_Buffer, "</span>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</li>")
+				writeHTML(templ_7745c5c3_Buffer, "</a> <progress max=\"")
+				writeText(templ_7745c5c3_Buffer, strconv.Itoa(len(hostPhases)))
+				writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
+				writeText(templ_7745c5c3_Buffer, strconv.Itoa(h.progress()))
+				writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
+				writeText(templ_7745c5c3_Buffer, "How far "+h.ID+" is")
+				writeHTML(templ_7745c5c3_Buffer, "\"></progress> <span>")
+				writeText(templ_7745c5c3_Buffer, hostLine(h))
+				writeHTML(templ_7745c5c3_Buffer, "</span></li>")
 			}
 			if s.More > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<li>")
@@ -256,7 +292,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var46 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var55 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")
@@ -266,6 +302,18 @@ func runMessages(v runView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</div>")
 		return nil
 	})
+}
+
+// hostLine is how a host does, in a line.
+func hostLine(h runHost) string {
+	out := strings.ReplaceAll(h.State, "_", " ")
+	if t := took(h.Seconds); t != "" {
+		out += ", " + t
+	}
+	if h.Comment != "" {
+		out += ": " + h.Comment
+	}
+	return out
 }
 
 func stepText(s stepView) string {

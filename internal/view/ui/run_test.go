@@ -253,3 +253,50 @@ func TestLargeReturn(t *testing.T) {
 		}
 	}
 }
+
+// TestRunGraph: the steps are drawn in the colours of their states, and lead to their
+// hosts, each with a bar and the way to its output.
+func TestRunGraph(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	r := s.only()
+	low := value.NewList(
+		value.MapOf("__id__", "<build>", "state", "salt", "fun", "state", "name", "<build>"),
+		value.MapOf("__id__", "deploy", "state", "salt", "fun", "state", "name", "deploy", "require", value.NewList(value.MapOf("salt", "<build>"))),
+	)
+	if got, fresh := r.definition(time.Now(), func() *value.List { return low }); got != low || !fresh {
+		t.Fatal("the definition is not taken")
+	}
+	for _, line := range []string{
+		`{"event":"step_start","id":"<build>","fun":"salt.state"}`,
+		`{"event":"job_start","jid":"20260101000000000001","step":"<build>","hosts":3}`,
+		`{"time":"2026-11-29T10:00:05Z","event":"host_phase","step":"<build>","host":"web1","phase":"running"}`,
+		`{"time":"2026-11-29T10:00:03Z","event":"host_phase","step":"<build>","host":"web2","phase":"waiting for the agent"}`,
+		`{"event":"host_end","step":"<build>","host":"web3","result":"failed","comment":"no route","seconds":1.5}`,
+	} {
+		s.write(r, line)
+	}
+	text := b.get(where).Body.String()
+	for _, want := range []string{
+		`<g class="is-running"><title>salt.state: &lt;build&gt;</title>`, "\u25b8 &lt;build&gt;", `<g class="is-waiting">`, `<a href="#step-`,
+		`Longest: <a href="` + where + `/output?host=web2">web2</a>, waiting for the agent since 10:00:03`,
+		`failed, 1.5 s: no route`, `aria-label="How far web1 is"`, where + `/output?host=web3`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in: %s", want, text)
+		}
+	}
+	if strings.Contains(text, "<style") {
+		t.Error("the picture has a style sheet of its own")
+	}
+	view, _ := r.view(0)
+	s.addGraph(t.Context(), r, &view, view.Rev)
+	if view.Graph != "" {
+		t.Error("the picture is sent again though it is the same")
+	}
+	s.fake.end <- 1
+	s.Wait()
+}

@@ -133,7 +133,11 @@ func orchestrationPage(p page, name, description string, steps []plannedStep, ch
 			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer, table("", "Steps", "Step", "Function", "Targets", "What", "After"))
 			writeHTML(templ_7745c5c3_Buffer, " <details class=\"card\"><summary>Picture of the requisites</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Requisites\"><img class=\"graph\" loading=\"lazy\" src=\"")
 			writeText(templ_7745c5c3_Buffer, path("orchestrations", name, "graph.svg"))
-			writeHTML(templ_7745c5c3_Buffer, "\" alt=\"The steps as boxes; arrows lead from what is required to what requires it\"></div></details>")
+			writeHTML(templ_7745c5c3_Buffer, "\" alt=\"The steps as boxes; arrows lead from what is required to what requires it\"></div></details> ")
+			if p.may(Operator) {
+				writePart(ctx, templ_7745c5c3_Buffer, checkLink(kept.Orchestrations, name))
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
 			writePart(ctx, templ_7745c5c3_Buffer, runForm(p, path("orchestrations", name, "run"), ""))
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			writePart(ctx, templ_7745c5c3_Buffer, addToChain(p, path("orchestrations", name, "step"), chains))

@@ -117,6 +117,14 @@ func (f *fake) CheckChain(_ context.Context, name string) (faults, unsure []stri
 	return f.faults, f.unsure, nil
 }
 
+func (f *fake) CheckOrchestration(ctx context.Context, name string) (faults, unsure []string, err error) {
+	return f.CheckChain(ctx, name)
+}
+
+func (f *fake) CheckTemplate(ctx context.Context, name string) (faults, unsure []string, err error) {
+	return f.CheckChain(ctx, name)
+}
+
 func (f *fake) Template(_ context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
 	t, err := orchestration.Find(host.NewLocal(), []string{"testdata/orchestration"}, name)
 	if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing || !orchestration.ValidName(name) {
@@ -572,6 +580,22 @@ func TestCheck(t *testing.T) {
 		text := b.get("/chains/friday/check").Body.String()
 		if !strings.Contains(text, tt.want) || strings.Contains(text, tt.not) || strings.Contains(text, hostile) {
 			t.Errorf("%v: %s", tt, text)
+		}
+	}
+	for path, what := range map[string]string{"/orchestrations/orch.deploy": "orchestration", "/templates/site": "template"} {
+		if text := b.get(path).Body.String(); !strings.Contains(text, `href="`+path+`/check">Check the `+what) {
+			t.Errorf("%s: %s", path, text)
+		}
+		if text := s.browser(Viewer).get(path).Body.String(); strings.Contains(text, "/check") {
+			t.Errorf("a viewer is offered a check: %s", text)
+		}
+		s.faults, s.unsure = []string{"y: " + hostile}, nil
+		if text := b.get(path + "/check").Body.String(); !strings.Contains(text, `<p role="status" class="bad">The `+what+` cannot run as it is.</p>`) || strings.Contains(text, hostile) {
+			t.Errorf("%s: %s", path, text)
+		}
+		s.faults, s.unsure = nil, []string{"x"}
+		if text := b.get(path + "/check").Body.String(); !strings.Contains(text, "No fault was found in what can be judged.") {
+			t.Errorf("%s: %s", path, text)
 		}
 	}
 	if w := b.get("/chains/unread/check"); w.Code < 400 || strings.Contains(w.Body.String(), "no fault") {

@@ -39,6 +39,10 @@ func wizardPage(p page, v wizardView) templ.Component {
 				writeText(templ_7745c5c3_Buffer, p.Who.role.String())
 				writeHTML(templ_7745c5c3_Buffer, ": to run it, you need the role operator.</p>")
 			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if p.may(Operator) {
+				writePart(ctx, templ_7745c5c3_Buffer, checkLink(kept.Templates, v.T.Name))
+			}
 			writeHTML(templ_7745c5c3_Buffer, " <form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, path("templates", v.T.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\" data-wizard>")

@@ -1,4 +1,4 @@
-package template
+package library
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
-	"brine/cmd/library"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/source"
@@ -19,11 +18,11 @@ import (
 	"brine/internal/view/orchestration"
 )
 
-// compile compiles the orchestration of a template, with the defaults of its form
+// CheckTemplate compiles the orchestration of a template, with the defaults of its form
 // and one target for each name, and returns what is wrong with it. The warnings say
 // why it cannot be compiled, for a value that nobody can make up, and which IDs of
 // its steps no state has: with other values, one may.
-func compile(ctx context.Context, t *library.Templates, x *orchestration.Template) (faults source.Errors, warnings []string) {
+func CheckTemplate(ctx context.Context, t *Templates, x *orchestration.Template) (faults source.Errors, warnings []string) {
 	pillar, field := samples(x)
 	if field != "" {
 		return nil, []string{fmt.Sprintf("template %s was not compiled: field %s has no default, and no value that fits it is known", x.Name, field)}
@@ -41,15 +40,15 @@ func compile(ctx context.Context, t *library.Templates, x *orchestration.Templat
 	cfg.Opts = cfg.Opts.Copy()
 	cfg.Opts.Set(assembly.TemplateRoots, value.Strings(x.Dir, x.States))
 	o.Config, o.Git = &cfg, nil
-	o.Fault = func(err error) { faults = append(faults, library.AsFaults(err)...) }
+	o.Fault = func(err error) { faults = append(faults, AsFaults(err)...) }
 	env := assembly.NewEnv(ctx, o)
 	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{x.Name}, Kw: value.MapOf("pillar", pillar)})
 	switch {
 	case len(faults) > 0:
 	case err != nil:
-		faults = library.AsFaults(err)
+		faults = AsFaults(err)
 	case res.Retcode != 0: // its return is a list of texts
-		faults = library.AsFaults(errors.New(strings.Join(app.Texts(res.Value), "\n")))
+		faults = AsFaults(errors.New(strings.Join(app.Texts(res.Value), "\n")))
 	}
 	for _, f := range faults {
 		if f.Pos.File == "" {
