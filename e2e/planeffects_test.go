@@ -176,7 +176,7 @@ other: {file.managed: [{name: @/x/top/one}, {contents: "2"}]}
 creates: {cmd.run: [{name: touch @/ran}, {creates: @/x/top/run}]}
 missing: {cmd.run: [{name: touch @/ran2}, {creates: @/x/top/none}]}
 `, map[string]string{"pack": "change", "again": "same", "one": "same", "same": "same", "other": "change", "creates": "same", "missing": "change"}},
-	{"an archive of the tree, which is there", map[string]string{"src/top/one": "1\n", "x/top/one": "1\n"}, `
+	{"an archive of the tree that is there", map[string]string{"src/top/one": "1\n", "x/top/one": "1\n"}, `
 pack: {archive.extracted: [{name: @/x}, {source: "salt://a.tar"}]}
 twice: {archive.extracted: [{name: @/y}, {source: "salt://a.tar"}]}
 file: {file.managed: [{name: @/y/top/one}, {contents: "1"}]}
@@ -192,9 +192,9 @@ clone: {git.cloned: [{name: @/repo}, {target: @/c/d}]}
 latest: {git.latest: [{name: @/repo}, {target: @/l}]}
 there: {file.directory: [{name: @/c/d}]}
 parent: {file.exists: [{name: @/c}]}
+dir: {cmd.run: [{name: touch @/ran2}, {creates: @/c/d}]}
 in: {file.managed: [{name: @/l/one}, {contents: "1"}]}
 creates: {cmd.run: [{name: touch @/ran}, {creates: @/l/one}]}
-dir: {cmd.run: [{name: touch @/ran2}, {creates: @/c/d}]}
 again: {git.latest: [{name: @/repo}, {target: @/l}]}
 init: {git.present: [{name: @/i}]}
 head: {file.exists: [{name: @/i/HEAD}]}
