@@ -61,7 +61,7 @@ func (f *memory) lookBehind(p string) {
 }
 
 // Veiled returns the first path that was read since it was last called although nobody
-// knows what is there, and the state that is the cause; "" for none.
+// knows what it has, and the state that is the cause; "" for none.
 func (o *Overlay) Veiled() (p, by string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
