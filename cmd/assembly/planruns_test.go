@@ -154,7 +154,6 @@ func workshop() *host.Fake {
 	mounts := []string{"20 1 8:1 / / rw - ext4 /dev/sda1 rw", "21 20 8:2 / /mnt/was rw - ext4 /dev/sda2 rw"}
 	list := func() {
 		h.PutFile(info, strings.Join(mounts, "\n")+"\n", 0o444)
-		h.PutFile("/proc/self/mounts", strings.Join(mounts, "\n")+"\n", 0o444)
 		var short []string
 		for _, m := range mounts {
 			f := strings.Fields(m)

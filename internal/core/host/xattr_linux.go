@@ -49,7 +49,7 @@ func withPath(dir int, base string, do func(at string) error) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || isLink(&st) {
 		return err
