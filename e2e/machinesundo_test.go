@@ -19,6 +19,7 @@ var snapshot = []string{
 	`dpkg-query -W -f '${Package} ${Version} ${Status}\n' | grep 'ok installed'`,
 	`systemctl list-unit-files --no-legend --plain | awk '{print $1, $2}'`,
 	`systemctl list-units --no-legend --plain --type=service,timer | awk '{print $1, $3}' | grep -v '^user\|^session\|^apt-\|^dpkg-\|^systemd-\|^man-db\|^e2scrub'`,
+	`getfacl -R -p -n /srv 2>/dev/null; getfattr -R -h -d /srv --absolute-names 2>/dev/null`,
 	`findmnt -rn -o TARGET,FSTYPE | grep -v '^/run/user'`,
 }
 
@@ -43,7 +44,7 @@ func TestUndoMachine(t *testing.T) {
 		}
 		return r.Stdout
 	}
-	shell(`ln -s one /srv/app/data/link && chown 33:33 /srv/app/data/one && useradd -m -s /bin/sh there && apt-get -q update && apt-get -q -y install brine-b && systemctl daemon-reload && systemctl enable --now there`, 0)
+	shell(`ln -s one /srv/app/data/link && echo x > /srv/app/acl && echo x > /srv/app/acl2 && setfacl -m u:daemon:r /srv/app/acl /srv/app/data/one && setfacl -d -m u:daemon:rx /srv/app/data && setfattr -n user.note -v here /srv/app/acl /srv/app/data/below/two && chown 33:33 /srv/app/data/one && useradd -m -s /bin/sh there && apt-get -q update && apt-get -q -y install brine-b && systemctl daemon-reload && systemctl enable --now there`, 0)
 	var all strings.Builder // one shell for all: to enter a machine takes longest
 	for _, line := range snapshot {
 		fmt.Fprintf(&all, "echo '== %.12s'\n{ %s\n} || exit 9\n", strings.ReplaceAll(line, "'", ""), line)
@@ -88,6 +89,14 @@ append:
 		{name: "modes", sls: `
 /srv/app:
   file.directory: [{user: there}, {group: there}, {file_mode: '0604'}, {dir_mode: '0705'}, {recurse: [user, group, mode]}]
+`},
+		{name: "attributes", sls: `
+/srv/app/acl:
+  file.managed: [{contents: new}]
+/srv/app/acl2:
+  acl.present: [{acl_type: user}, {acl_name: daemon}, {perms: rw}]
+/srv/app/data:
+  file.absent: []
 `},
 		{name: "accounts", sls: `
 team:

@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"archive/tar"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -164,6 +167,42 @@ slot: {file.managed: [{name: @/g}, {contents: "__slot__:salt:file.file_exists(@/
 make: {cmd.run: [{name: echo x > @/f}]}
 slot: {file.managed: [{name: @/g}, {contents: "__slot__:salt:cmd.run(cat @/f)"}]}
 `, map[string]string{"slot": "unknown"}},
+	{"an archive and its files", map[string]string{"src/top/one": "1\n", "src/top/run": "#!\n"}, `
+pack: {archive.extracted: [{name: @/x}, {source: @/a.tar}]}
+again: {archive.extracted: [{name: @/x}, {source: @/a.tar}]}
+one: {file.exists: [{name: @/x/top/one}]}
+same: {file.managed: [{name: @/x/top/one}, {contents: "1"}]}
+other: {file.managed: [{name: @/x/top/one}, {contents: "2"}]}
+creates: {cmd.run: [{name: touch @/ran}, {creates: @/x/top/run}]}
+missing: {cmd.run: [{name: touch @/ran2}, {creates: @/x/top/none}]}
+`, map[string]string{"pack": "change", "again": "same", "one": "same", "same": "same", "other": "change", "creates": "same", "missing": "change"}},
+	{"an archive of the tree that is there", map[string]string{"src/top/one": "1\n", "x/top/one": "1\n"}, `
+pack: {archive.extracted: [{name: @/x}, {source: "salt://a.tar"}]}
+twice: {archive.extracted: [{name: @/y}, {source: "salt://a.tar"}]}
+file: {file.managed: [{name: @/y/top/one}, {contents: "1"}]}
+`, map[string]string{"pack": "same", "twice": "change", "file": "same"}},
+	{"an archive that tar extracts", map[string]string{"src/top/one": "1\n"}, `
+pack: {archive.extracted: [{name: @/x}, {source: @/a.tar}, {options: -p}]}
+dir: {file.directory: [{name: @/x}]}
+one: {file.managed: [{name: @/x/top/one}, {contents: "1"}]}
+creates: {cmd.run: [{name: touch @/ran}, {creates: @/x/top/one}]}
+`, map[string]string{"pack": "change", "dir": "same", "one": "unknown", "creates": "unknown"}},
+	{"a clone", map[string]string{"src/top/one": "1\n"}, `
+clone: {git.cloned: [{name: @/repo}, {target: @/c/d}]}
+latest: {git.latest: [{name: @/repo}, {target: @/l}]}
+there: {file.directory: [{name: @/c/d}]}
+parent: {file.exists: [{name: @/c}]}
+dir: {cmd.run: [{name: touch @/ran2}, {creates: @/c/d}]}
+in: {file.managed: [{name: @/l/one}, {contents: "1"}]}
+creates: {cmd.run: [{name: touch @/ran}, {creates: @/l/one}]}
+again: {git.latest: [{name: @/repo}, {target: @/l}]}
+init: {git.present: [{name: @/i}]}
+head: {file.exists: [{name: @/i/HEAD}]}
+beside: {file.managed: [{name: @/c/e}, {contents: "1"}]}
+`, map[string]string{
+		"clone": "change", "latest": "change", "there": "same", "parent": "same", "in": "unknown", "creates": "unknown", "dir": "same",
+		"again": "unknown", "init": "change", "head": "unknown", "beside": "change",
+	}},
 	{"retry and test states", nil, `
 ok: {test.succeed_with_changes: []}
 unless: {file.managed: [{name: @/g}, {contents: x}, {unless: test -e @/none}]}
@@ -190,6 +229,12 @@ func TestPlanEffects(t *testing.T) {
 			for name, text := range p.files {
 				s.write("out/"+name, text)
 			}
+			if strings.Contains(p.sls, "a.tar") {
+				s.pack(t, "src", "a.tar")
+			}
+			if strings.Contains(p.sls, "@/repo") {
+				s.repository(t, "out/repo")
+			}
 			before := names(t, out)
 			said := s.states(t, "plan", "--call", "state.apply", "web")
 			if now := names(t, out); !slices.Equal(before, now) {
@@ -211,6 +256,34 @@ func TestPlanEffects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// pack makes an archive of what a directory below out has, there and in the tree.
+func (s *site) pack(t *testing.T, dir, name string) {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.AddFS(os.DirFS(s.path("out/" + dir))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.write("out/"+name, b.String())
+	s.write("salt/"+name, b.String())
+}
+
+// repository makes a repository with one file, one.
+func (s *site) repository(t *testing.T, dir string) {
+	t.Helper()
+	s.write(dir+"/one", "1\n")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "one"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"}} {
+		c := exec.Command("git", args...)
+		c.Dir = s.path(dir)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
 	}
 }
 

@@ -54,7 +54,9 @@ func TestPlannedRows(t *testing.T) {
 					t.Errorf("the machine was written to: %v", w)
 				}
 				for _, cmd := range fake.Calls() {
-					t.Errorf("it runs %v", cmd.Argv)
+					if !cmd.ReadOnly {
+						t.Errorf("it runs %v", cmd.Argv)
+					}
 				}
 				if over.Refused() > 0 {
 					t.Error("it asks for more than files")

@@ -74,6 +74,9 @@ func (a *Admin) Raw(ctx context.Context) (text, fault string, err error) {
 	if err := a.checkUser(); err != nil {
 		return "", "", err
 	}
+	if text, ok := host.PlannedCrontab(a.env.Host, a.User); ok {
+		return text, "", nil
+	}
 	memo := a.env.Memo
 	at := a.stamp()
 	if memo != nil && at.valid {
@@ -81,7 +84,7 @@ func (a *Admin) Raw(ctx context.Context) (text, fault string, err error) {
 			return k.(kept).text, "", nil
 		}
 	}
-	out, err := tool.Run(ctx, a.env.Host, a.argv("-l")...)
+	out, err := tool.Look(ctx, a.env.Host, a.argv("-l")...)
 	if err != nil {
 		return "", "", err
 	}
@@ -139,6 +142,9 @@ func (a *Admin) Change(ctx context.Context, edit func(*Tab) (bool, error)) (tool
 // Write replaces the crontab. What crontab(1) refuses leaves it as it was.
 func (a *Admin) Write(ctx context.Context, text string) (tool.Out, error) {
 	h := a.env.Host
+	if over := host.PlannedOn(h); over != nil {
+		return tool.Out{}, a.plan(over, text)
+	}
 	dir, err := h.MkdirTemp("", "brine-cron-*")
 	if err != nil {
 		return tool.Out{}, err
@@ -149,6 +155,21 @@ func (a *Admin) Write(ctx context.Context, text string) (tool.Out, error) {
 		return tool.Out{}, err
 	}
 	return a.Install(ctx, path)
+}
+
+// plan has an overlay have the crontab. The file of it is another one from now on:
+// crontab(1) of some systems puts lines in front.
+func (a *Admin) plan(over *host.Overlay, text string) error {
+	if err := a.checkUser(); err != nil {
+		return err
+	}
+	over.PutCrontab(a.User, text)
+	for _, dir := range spools {
+		if st, err := over.Stat(dir); err == nil && st.Mode.IsDir() {
+			return over.Veil(dir+a.User, true)
+		}
+	}
+	return nil
 }
 
 // Install replaces the crontab by a file.

@@ -100,7 +100,7 @@ func current(ctx context.Context, h host.Host, name string) (val string, status 
 	if b, err := h.ReadFile(p); err == nil {
 		return strings.TrimRight(string(b), " \t\r\n"), 0, nil
 	}
-	out, err := tool.Run(ctx, h, "sysctl", "-n", name)
+	out, err := tool.Look(ctx, h, "sysctl", "-n", name)
 	if err != nil {
 		return "", 0, err
 	}
@@ -127,6 +127,9 @@ func set(ctx context.Context, h host.Host, name, val string) (*value.Map, error)
 	}
 	if _, err := h.Stat(p); err != nil {
 		return nil, fun.Errorf("sysctl %s does not exist", name)
+	}
+	if over := host.PlannedOn(h); over != nil {
+		return value.MapOf(name, val), over.WriteFile(p, strings.NewReader(val+"\n"), host.WriteOptions{})
 	}
 	out, err := tool.Run(ctx, h, "sysctl", "-w", name+"="+val)
 	if err != nil {

@@ -188,7 +188,7 @@ func Devices(ctx context.Context, env *fun.Env, what ...string) (map[string]map[
 	}
 	devices := map[string]map[string]string{}
 	if _, err := env.Host.LookPath("blkid", ""); err == nil {
-		out, err := tool.Run(ctx, env.Host, append([]string{"blkid"}, what...)...)
+		out, err := tool.Look(ctx, env.Host, append([]string{"blkid"}, what...)...)
 		if err != nil {
 			return nil, err
 		}

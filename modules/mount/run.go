@@ -75,7 +75,19 @@ func Mount(ctx context.Context, env *fun.Env, r Request) (fault string, err erro
 			return "", err
 		}
 	}
-	return run(ctx, env, r.User, r.argv(r.Opts)...)
+	return mountTool(ctx, env, r.User, r.Name, r.argv(r.Opts)...)
+}
+
+// mountTool runs mount(8) or umount(8). Where that is planned only, nobody knows what is
+// at the mount point then: neither what a file system has nor what it hides.
+func mountTool(ctx context.Context, env *fun.Env, user, name string, argv ...string) (fault string, err error) {
+	if over := host.PlannedOn(env.Host); over != nil {
+		if _, err := over.Stat(name); err != nil {
+			return "mount point " + name + " does not exist", nil
+		}
+		return "", over.Veil(name, true)
+	}
+	return run(ctx, env, user, argv...)
 }
 
 // Remount mounts again what is mounted, with new options, and mounts what is not.
@@ -92,7 +104,7 @@ func Remount(ctx context.Context, env *fun.Env, r Request) (fault string, err er
 	if !slices.Contains(opts, "remount") {
 		opts = append(slices.Clone(opts), "remount")
 	}
-	return run(ctx, env, r.User, r.argv(opts)...)
+	return mountTool(ctx, env, r.User, r.Name, r.argv(opts)...)
 }
 
 // Unmount unmounts a file system; what names it to umount(8), the device or the
@@ -105,7 +117,7 @@ func Unmount(ctx context.Context, env *fun.Env, name, what, user string) (fault 
 	if m.Get(name) == nil {
 		return name + " does not have anything mounted", nil
 	}
-	return run(ctx, env, user, "umount", "--", what)
+	return mountTool(ctx, env, user, name, "umount", "--", what)
 }
 
 // Swaps returns the active swap areas as Salt does.

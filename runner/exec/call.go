@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,8 +160,9 @@ func (r *run) dryRun(ctx context.Context, n *node) *value.Map {
 	ctx = asUser(ctx, n.c.Low)
 	ret, early := r.conditions(ctx, j)
 	if n.plan.dry = early; ret == nil {
-		if ret = j.invoke(ctx); !due(ret) {
-			n.plan.dry = ""
+		ret = j.invoke(ctx)
+		if early = cmp.Or(r.plan.veiled(), ret.Map(fun.PlanKey).Str(fun.PlanUnsure)); early != "" || !due(ret) {
+			n.plan.dry = early
 		}
 	}
 	return withText(ret)
@@ -196,6 +198,7 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 			return r.start(ctx, n, j, retry, watched)
 		default:
 			ret = j.invoke(ctx)
+			n.plan.veil = cmp.Or(n.plan.veil, r.plan.veiled())
 		}
 		ret.Set("__sls__", c.Low.At("__sls__"))
 		ret.Set("__run_num__", r.nextNum())

@@ -63,10 +63,10 @@ func (r *run) leads(c *fun.Chunk, ret *value.Map) {
 // those that no state gives are chosen when it runs.
 func (r *run) left() (out []value.Value, paths []string) {
 	o := r.plan.over
-	touched, users, groups := o.Touched()
-	for _, p := range touched {
+	touched := o.Touched()
+	for _, p := range touched.Paths {
 		p = path.Clean(p)
-		if !path.IsAbs(p) || r.env.CacheDir != "" && strings.HasPrefix(p, path.Clean(r.env.CacheDir)+"/") {
+		if !path.IsAbs(p) || strings.HasPrefix(p, "/proc/") || r.env.CacheDir != "" && strings.HasPrefix(p, path.Clean(r.env.CacheDir)+"/") {
 			continue // such as backups, whose names have the time
 		}
 		paths = append(paths, p)
@@ -76,7 +76,7 @@ func (r *run) left() (out []value.Value, paths []string) {
 			out = append(out, m)
 		}
 	}
-	for _, name := range groups {
+	for _, name := range touched.Groups {
 		m := value.MapOf("kind", "group", "name", name)
 		if g, err := o.LookupGroup(name); err != nil {
 			m.Set("absent", true)
@@ -85,7 +85,7 @@ func (r *run) left() (out []value.Value, paths []string) {
 		}
 		out = append(out, m)
 	}
-	for _, name := range users {
+	for _, name := range touched.Users {
 		m := value.MapOf("kind", "user", "name", name)
 		if u, err := o.LookupUser(name); err != nil {
 			m.Set("absent", true)
@@ -94,6 +94,9 @@ func (r *run) left() (out []value.Value, paths []string) {
 			m.Set("shell", u.Shell)
 		}
 		out = append(out, m)
+	}
+	for _, name := range touched.Crontabs {
+		out = append(out, value.MapOf("kind", "crontab", "name", name))
 	}
 	return out, paths
 }

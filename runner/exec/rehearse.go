@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -20,13 +21,20 @@ type rehearsal struct {
 	// whose changes the overlay does not have; "": none.
 	moved, blind string
 	made         map[string]bool // the files that states so far make
+	// changed are the states that change what the overlay does not have, by the module
+	// and the names of what they change.
+	changed map[thing]string
 }
+
+// A thing is what states of a module change.
+type thing struct{ mod, name string }
 
 // A plannedState is what a rehearsal knows of one state.
 type plannedState struct {
 	unsure  string // why it is not known whether it acts, "" where it is
 	early   string // unsure, where its conditions let it act or what it would do is something
 	dry     string // unsure, of its dry run
+	veil    string // unsure, because of what the state read
 	acts    bool   // it would change something, or may
 	failed  bool
 	changes bool // its requisites are sure to see changes
@@ -139,14 +147,29 @@ func shown(v value.Value) string {
 // why its answer is not sure.
 func (r *run) conditions(ctx context.Context, j *job) (ret *value.Map, early string) {
 	before := r.plan.asked()
+	r.plan.veiled() // what was read for others
 	ret = j.conditions(ctx)
-	if early = r.plan.early(j, before); early == "" || ret == nil {
+	early, veil := r.plan.early(j, before), r.plan.veiled()
+	if early = cmp.Or(early, veil); early == "" || ret == nil {
 		return ret, early
 	}
-	if would := j.invoke(ctx); would.At("result") == true && !due(would) {
+	if would := j.invoke(ctx); would.At("result") == true && !due(would) && r.plan.veiled() == "" {
 		early = ""
 	}
 	return ret, early
+}
+
+// veiled says what was read since it was last called although nobody knows what will be
+// there; "" for nothing.
+func (p *rehearsal) veiled() string {
+	if p == nil || p.over == nil {
+		return ""
+	}
+	path, by := p.over.Veiled()
+	if path == "" {
+		return ""
+	}
+	return "what will be at " + path + " is not known before " + by + " runs"
 }
 
 // judge says in the return of a state whether a plan can rely on it, by its conditions
@@ -161,6 +184,9 @@ func (p *rehearsal) judge(n *node, ret *value.Map) {
 	x.failed = failed
 	if x.early != "" && (acts || failed || value.Truth(ret.At("skip_watch"))) {
 		x.unsure = x.early
+	}
+	if x.unsure == "" {
+		x.unsure = cmp.Or(x.veil, ret.Map(fun.PlanKey).Str(fun.PlanUnsure), p.again(n.c, ret))
 	}
 	if x.unsure == "" && !failed {
 		x.unsure = n.requisitesUnsure(acts)
@@ -177,6 +203,48 @@ func (p *rehearsal) judge(n *node, ret *value.Map) {
 	}
 	shown.Set(fun.PlanUnsure, x.unsure)
 	ret.Set(fun.PlanKey, shown)
+}
+
+// things are what a state changes, or would: what its name or its list of packages says,
+// and the packages that come along.
+func things(c *fun.Chunk, ret *value.Map) (out []thing) {
+	for _, x := range items(c.Low.At("pkgs")) {
+		name := value.Str(x)
+		if m, ok := x.(*value.Map); ok {
+			for k := range m.All() {
+				name = value.Str(k)
+			}
+		}
+		out = append(out, thing{c.State, name})
+	}
+	if len(out) == 0 {
+		out = []thing{{c.State, c.Name}}
+	}
+	for _, x := range fun.ItemsOf(ret.Map(fun.PlanKey).At(fun.PlanPackages)) {
+		if m, ok := x.(*value.Map); ok {
+			out = append(out, thing{c.State, m.Str("name")})
+		}
+	}
+	return out
+}
+
+// again says that a state before this one changes the same thing, which the overlay does
+// not have: what the machine says of it is too early. "" is for none.
+func (p *rehearsal) again(c *fun.Chunk, ret *value.Map) string {
+	if len(p.changed) == 0 || runsAnything(c) {
+		return ""
+	}
+	for _, x := range things(c, ret) {
+		if id := p.changed[x]; id != "" {
+			return id + " changes " + x.name + " before it"
+		}
+	}
+	return ""
+}
+
+// runsAnything reports whether what a state does has nothing to do with its name.
+func runsAnything(c *fun.Chunk) bool {
+	return c.State == "cmd" || c.State == "module" || changesNothing(c)
 }
 
 // startsBehind returns the state of packages behind which a service runs that is not
@@ -308,6 +376,7 @@ func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 	var left, made []value.Value
 	if !sure || x.watched || !r.replay(ctx, n) {
 		r.plan.blind = n.c.ID
+		r.plan.change(n.c, ret)
 	} else {
 		var paths []string
 		left, paths = r.left()
@@ -322,6 +391,19 @@ func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 	}
 	if sure {
 		showLeft(ret, append(left, declared(n.c)...))
+	}
+}
+
+// change notes what a state changes that the overlay does not have.
+func (p *rehearsal) change(c *fun.Chunk, ret *value.Map) {
+	if runsAnything(c) {
+		return
+	}
+	if p.changed == nil {
+		p.changed = map[thing]string{}
+	}
+	for _, x := range things(c, ret) {
+		p.changed[x] = c.ID
 	}
 }
 
@@ -366,6 +448,8 @@ func (r *run) replay(ctx context.Context, n *node) bool {
 	})
 	refused := p.over.Refused()
 	p.over.Touched() // what states in test mode left there is not this one's
+	p.over.Veiled()
+	p.over.By(n.c.ID)
 	if spec.Leaves != nil {
 		call, err := j.env.Invoker.Bind(mod, spec, fun.Args{Kw: c.Low})
 		if err != nil {
@@ -373,8 +457,8 @@ func (r *run) replay(ctx context.Context, n *node) bool {
 		}
 		call.Name, call.Low = c.Name, &c
 		call.Attach(j.env)
-		return spec.Leaves(ctx, call, p.over) == nil
+		return spec.Leaves(ctx, call, p.over) == nil && p.veiled() == ""
 	}
 	ret := j.invoke(asUser(ctx, c.Low))
-	return ret.At("result") == true && p.over.Refused() == refused
+	return ret.At("result") == true && p.over.Refused() == refused && p.veiled() == ""
 }

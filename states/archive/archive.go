@@ -281,10 +281,14 @@ func (j *job) zipArgs() string {
 // download brings an archive that is not on this machine.
 func (j *job) download(ctx context.Context, want cp.Sum) (fun.Ret, bool) {
 	c := j.c
-	if c.Test {
+	if c.Test && (!c.Env.Plan || cp.Scheme(j.source) != "salt") {
 		j.ret.Result = fun.WouldChange
 		j.ret.Comment = fmt.Sprintf("Archive %s would be cached (if necessary) and checked to discover if extraction is needed", cp.Redact(j.source))
-		return j.ret.Ret(), true
+		ret := j.ret.Ret()
+		if c.Env.Plan && j.fs.IsDir(j.dir) && !j.a.Overwrite {
+			ret = ret.Planned(fun.PlanUnsure, "a plan does not fetch the archive, so it is not known whether its files are all there")
+		}
+		return ret, true
 	}
 	// Salt reports a failure here as that of another state, named as the source.
 	fail := func(format string, args ...any) (fun.Ret, bool) {

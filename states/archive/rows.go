@@ -4,7 +4,7 @@ import "brine/internal/core/fun"
 
 var specs = []fun.Spec{
 	{
-		Name: "extracted", Do: extracted, Src: "states/archive.py extracted",
+		Name: "extracted", Do: extracted, Leaves: extractedLeaves, Src: "states/archive.py extracted",
 		Doc: "Extract an archive unless its contents already exist.",
 	},
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/file"
 	"brine/modules/mount"
@@ -151,6 +152,7 @@ func unmounted(ctx context.Context, c *fun.Call, a *unmountedArgs) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
+	host.LookBehind(c.Env.Host, name)
 	changes := value.NewMap(2)
 	ret := fun.Ret{Result: fun.OK, Changes: changes}
 	comment := "Target was already unmounted"

@@ -43,15 +43,15 @@ type mountByArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "fstab_absent", Do: fstabAbsent, Src: "states/mount.py fstab_absent",
+		Name: "fstab_absent", Do: fstabAbsent, Files: true, Src: "states/mount.py fstab_absent",
 		Doc: "Remove an entry from the fstab.",
 	},
 	{
-		Name: "fstab_present", Do: fstabPresent, Src: "states/mount.py fstab_present",
+		Name: "fstab_present", Do: fstabPresent, Files: true, Src: "states/mount.py fstab_present",
 		Doc: "Put an entry into the fstab, and mount it if it is new.",
 	},
 	{
-		Name: "mounted", Do: mounted, Src: "states/mount.py mounted",
+		Name: "mounted", Do: mounted, Files: true, Src: "states/mount.py mounted",
 		Doc: "Mount a file system and keep it in the fstab.",
 	},
 	{
@@ -59,7 +59,7 @@ var specs = []fun.Spec{
 		Doc: "Activate a swap area and keep it in the fstab.",
 	},
 	{
-		Name: "unmounted", Do: unmounted, Src: "states/mount.py unmounted",
+		Name: "unmounted", Do: unmounted, Files: true, Src: "states/mount.py unmounted",
 		Doc: "Unmount a file system.",
 	},
 }

@@ -5,7 +5,7 @@ import "brine/internal/core/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "present", Do: present, Src: "states/sysctl.py present",
+		Name: "present", Do: present, Files: true, Src: "states/sysctl.py present",
 		Doc: "Set a kernel parameter and keep it in a file.",
 	},
 }

@@ -139,7 +139,8 @@ type Spec struct {
 	Always bool
 	// Files says that a state function changes the machine through [host.Files] alone,
 	// and runs no program that is not ReadOnly: a plan runs it on an overlay, to learn
-	// what it would leave.
+	// what it would leave. Where the host is an overlay ([host.PlannedOn]), it has that
+	// be as a program that it would run leaves it.
 	Files bool
 	// Leaves has an overlay be as the machine would be behind a state function that has
 	// something to change, as far as states after it can observe it. nil: nobody knows.

@@ -25,7 +25,11 @@ func keeps(op string) bool {
 // child returns the file of a name in a directory, nil for none. With pin, one that
 // the machine below has is kept, so that it can be changed here.
 func (f *memory) child(dir *node, name string, pin bool) (*node, error) {
+	f.see(dir.veil)
 	k := dir.kids[name]
+	if k != nil && k.veil != nil && k.veil.whole {
+		f.see(k.veil)
+	}
 	if k != nil || f.under == nil || dir.real == "" || dir.deleted[name] {
 		return k, nil
 	}
@@ -65,6 +69,7 @@ func causeOf(err error) error {
 
 // content returns what is in a file.
 func (f *memory) content(n *node) ([]byte, error) {
+	f.see(n.veil)
 	switch {
 	case n.real != "":
 		return f.under.ReadFile(n.real)
@@ -96,6 +101,7 @@ func (f *memory) take(content io.Reader) (data []byte, big int64, err error) {
 
 // names returns the names in a directory, sorted.
 func (f *memory) names(dir *node) ([]string, error) {
+	f.see(dir.veil)
 	names := make([]string, 0, len(dir.kids))
 	for name := range dir.kids {
 		names = append(names, name)

@@ -38,6 +38,9 @@ type memory struct {
 	changes  uint64
 	kept     int64 // bytes of content, where there is a machine below
 	lastTemp int
+	veils    map[string]*veil
+	by       string         // the state whose doing is written
+	seen     *veil          // the first one that somebody looked behind
 	locks    map[*node]bool // files that are locked
 	unlocked *sync.Cond
 }
@@ -49,6 +52,7 @@ type node struct {
 	real string
 	// deleted are the names that the directory below has and this one has not.
 	deleted map[string]bool
+	veil    *veil // nil: what it has or contains is known
 	// big is the size of content that is too large to keep.
 	big                 int64
 	mode                fs.FileMode

@@ -57,7 +57,7 @@ func NewOverlay(h Host) (*Overlay, error) {
 		real: "/", mode: st.Mode, uid: st.UID, gid: st.GID, kids: map[string]*node{}, ino: st.Inode, dev: st.Dev, nlink: st.Nlink,
 		atime: st.Atime, mtime: st.Mtime, ctime: st.Ctime,
 	}
-	return &Overlay{memory: m, machine: machine{h}, counts: &counts{}, accounts: &planned{users: map[string]*Account{}, groups: map[string]*Group{}}}, nil
+	return &Overlay{memory: m, machine: machine{h}, counts: &counts{}, accounts: &planned{users: map[string]*Account{}, groups: map[string]*Group{}, crontabs: map[string]*string{}}}, nil
 }
 
 // umaskOf returns the umask that files of a machine are made with, as Linux tells it;
@@ -81,19 +81,23 @@ func (o *Overlay) Asked() int64 { return o.asked.Load() }
 // Refused counts what was not done.
 func (o *Overlay) Refused() int64 { return o.refused.Load() }
 
-// Touched returns what was written since it was last called: the paths, and the names of
-// users and groups, each once and in the order in which they were first written.
-func (o *Overlay) Touched() (paths, users, groups []string) {
+// Touched is what was written: the paths, and the names of users, of groups, and of the
+// users of crontabs.
+type Touched struct{ Paths, Users, Groups, Crontabs []string }
+
+// Touched returns what was written since it was last called, each once and in the order
+// in which it was first written.
+func (o *Overlay) Touched() (t Touched) {
 	o.mu.Lock()
-	paths = distinct(o.touched)
+	t.Paths = distinct(o.touched)
 	o.touched = nil
 	o.mu.Unlock()
 	a := o.accounts
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	users, groups = distinct(a.putUsers), distinct(a.putGroups)
-	a.putUsers, a.putGroups = nil, nil
-	return paths, users, groups
+	t.Users, t.Groups, t.Crontabs = distinct(a.putUsers), distinct(a.putGroups), distinct(a.putCrontabs)
+	a.putUsers, a.putGroups, a.putCrontabs = nil, nil, nil
+	return t
 }
 
 func distinct(names []string) []string {

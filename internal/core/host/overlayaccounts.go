@@ -8,14 +8,15 @@ import (
 	"sync"
 )
 
-// planned are the accounts that an overlay has of its own, and those of the machine that
-// it does not have. Forks of an overlay share them.
+// planned are the accounts that an overlay has of its own, those of the machine that it
+// does not have, and crontabs. Forks of an overlay share them.
 type planned struct {
-	mu     sync.Mutex
-	users  map[string]*Account // nil: removed
-	groups map[string]*Group
-	// putUsers and putGroups are the names that were put or taken out, in order.
-	putUsers, putGroups []string
+	mu       sync.Mutex
+	users    map[string]*Account // nil: removed
+	groups   map[string]*Group
+	crontabs map[string]*string
+	// The names that were put or taken out, in order.
+	putUsers, putGroups, putCrontabs []string
 }
 
 // PutUser adds a user, or replaces the one of its name.

@@ -3,11 +3,13 @@ package undo
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"path"
 	"slices"
@@ -70,6 +72,10 @@ type Stat struct {
 	Target   string // of a link
 	Sum      string // of the content of a file; "" where it is not kept
 	Links    int64  // how many names a file has, if more than one
+	// Xattrs are the ACLs and other extended attributes of a file or directory. With
+	// Unasked they are not known, as in what an older brine kept.
+	Xattrs  map[string]string
+	Unasked bool
 }
 
 // statOf reads what the log has.
@@ -80,8 +86,23 @@ func statOf(m *value.Map) *Stat {
 	n := func(key string) int64 { n, _ := value.AsInt(m.At(key)); return n }
 	return &Stat{
 		Type: m.Str("type"), Mode: uint32(n("mode")) & 0o7777, UID: int(n("uid")), GID: int(n("gid")), Size: n("size"),
-		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"), Links: n("links"),
+		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"), Links: n("links"), Xattrs: xattrsOf(m.Map("xattrs")), Unasked: !m.Has("xattrs"),
 	}
+}
+
+// xattrsOf reads what the log has of extended attributes, whose values are any bytes.
+func xattrsOf(m *value.Map) map[string]string {
+	if m.Len() == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for k := range m.All() {
+		name, _ := k.(string)
+		if text, err := base64.StdEncoding.DecodeString(m.Str(name)); err == nil {
+			out[name] = string(text)
+		}
+	}
+	return out
 }
 
 // line is what the log has of it; nil is nothing.
@@ -100,6 +121,13 @@ func (s *Stat) line() value.Value {
 	if s.Type == "link" {
 		m.Set("target", s.Target)
 	}
+	if s.Type == "file" || s.Type == "dir" {
+		x := value.NewMap(len(s.Xattrs))
+		for _, name := range slices.Sorted(maps.Keys(s.Xattrs)) {
+			x.Set(name, base64.StdEncoding.EncodeToString([]byte(s.Xattrs[name])))
+		}
+		m.Set("xattrs", x)
+	}
 	return m
 }
 
@@ -116,6 +144,11 @@ func look(h host.Host, name string, sum bool) (*Stat, error) {
 	out := &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
 	if out.Type == "file" && st.Nlink > 1 {
 		out.Links = int64(st.Nlink)
+	}
+	if out.Type == "file" || out.Type == "dir" {
+		if out.Xattrs, err = host.Xattrs(h, name); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case out.Type == "link":
@@ -448,6 +481,17 @@ func (k *Keeper) Lchown(name string, uid, gid int) error {
 		return err
 	}
 	return k.Host.Lchown(name, uid, gid)
+}
+
+// Xattrs returns extended attributes: see [host.Xattrs].
+func (k *Keeper) Xattrs(name string) (map[string]string, error) { return host.Xattrs(k.Host, name) }
+
+// SetXattrs sets extended attributes, as an undo does.
+func (k *Keeper) SetXattrs(name string, want map[string]string) error {
+	if err := k.before(name, false); err != nil {
+		return err
+	}
+	return host.SetXattrs(k.Host, name, want)
 }
 
 // Chtimes sets the times of a file.

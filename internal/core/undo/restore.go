@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -352,7 +353,7 @@ func same(a, b *Stat) bool {
 	if a.Type == "link" {
 		return true
 	}
-	return a.Mode == b.Mode && (a.Sum == b.Sum || a.Sum == "" || b.Sum == "")
+	return a.Mode == b.Mode && len(unlike(a, b)) == 0 && (a.Sum == b.Sum || a.Sum == "" || b.Sum == "")
 }
 
 // asBefore reports whether a path is as it was, the time of a file's content included.
@@ -526,8 +527,26 @@ func difference(want, got *Stat) string {
 		return "its content is another one"
 	case want.Mode != got.Mode:
 		return fmt.Sprintf("its mode is %04o now", got.Mode)
+	case want.UID == got.UID && want.GID == got.GID:
+		return "its extended attributes (" + list(unlike(want, got), 3) + ") are others now"
 	}
 	return fmt.Sprintf("it belongs to %d:%d now", got.UID, got.GID)
+}
+
+// unlike returns the names of the extended attributes that are known to differ, sorted.
+func unlike(a, b *Stat) (names []string) {
+	if a.Unasked || b.Unasked {
+		return nil
+	}
+	for _, x := range [][2]map[string]string{{a.Xattrs, b.Xattrs}, {b.Xattrs, a.Xattrs}} {
+		for name, text := range x[0] {
+			if other, ok := x[1][name]; (!ok || other != text) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // pathChanges says what becomes of what, without contents, which may be secret.
@@ -555,6 +574,9 @@ func pathChanges(cur, was *Stat) *value.Map {
 	}
 	if was.Sum != "" && cur.Sum != was.Sum {
 		set("sha256", cur.Sum, was.Sum)
+	}
+	if names := unlike(cur, was); len(names) > 0 {
+		out.Set("xattrs", value.Strings(names...))
 	}
 	return out
 }
@@ -616,10 +638,23 @@ func (r *restorer) restorePath(p *Path) error {
 	if err := h.Lchown(p.Name, was.UID, was.GID); err != nil {
 		return err
 	}
-	if err := h.Chmod(p.Name, host.FileMode(was.Mode)); err != nil || was.Type != "file" {
+	if err := h.Chmod(p.Name, host.FileMode(was.Mode)); err != nil {
+		return err
+	}
+	if err := restoreXattrs(h, p); err != nil || was.Type != "file" {
 		return err
 	}
 	return h.Chtimes(p.Name, h.Now(), was.Mtime)
+}
+
+// restoreXattrs comes after owner and mode: a change of the owner takes capabilities
+// away, and one of the mode changes an ACL.
+func restoreXattrs(h host.Host, p *Path) error {
+	now, err := host.Xattrs(h, p.Name)
+	if p.Was.Unasked || err != nil || maps.Equal(now, p.Was.Xattrs) {
+		return err
+	}
+	return host.SetXattrs(h, p.Name, p.Was.Xattrs)
 }
 
 func (r *restorer) restoreFile(p *Path) error {
@@ -631,6 +666,9 @@ func (r *restorer) restoreFile(p *Path) error {
 	mode := host.FileMode(p.Was.Mode)
 	uid, gid := p.Was.UID, p.Was.GID
 	if err := r.env.Host.WriteFile(p.Name, content, host.WriteOptions{Mode: &mode, UID: &uid, GID: &gid, Sync: true}); err != nil {
+		return err
+	}
+	if err := restoreXattrs(r.env.Host, p); err != nil {
 		return err
 	}
 	return r.env.Host.Chtimes(p.Name, r.env.Host.Now(), p.Was.Mtime)

@@ -89,6 +89,7 @@ var watches = map[string]subjects{
 		}
 		return out
 	},
+	"acl": aclSubjects, "linux_acl": aclSubjects,
 	"timezone": func(context.Context, *fun.Env, *fun.Chunk) []subject { return paths("/etc/localtime", "/etc/timezone") },
 	"git":      target, "hg": target, "svn": target,
 	"virtualenv": func(_ context.Context, _ *fun.Env, c *fun.Chunk) []subject { return []subject{{"tree", c.Name}} },
@@ -98,7 +99,15 @@ var watches = map[string]subjects{
 
 // whole are the modules whose subjects are all that their programs change, as far as
 // anybody cares.
-var whole = []string{"service", "pkg", "sysctl", "mount", "kmod", "user", "group", "cron", "alternatives", "timezone"}
+var whole = []string{"service", "pkg", "sysctl", "mount", "kmod", "user", "group", "cron", "alternatives", "timezone", "acl", "linux_acl"}
+
+// aclSubjects are the file that has the ACL, with all below it where those get one too.
+func aclSubjects(_ context.Context, _ *fun.Env, c *fun.Chunk) []subject {
+	if value.Truth(c.Low.At("recurse")) {
+		return []subject{{"taken", c.Name}}
+	}
+	return paths(c.Name)
+}
 
 func paths(names ...string) []subject {
 	out := make([]subject, len(names))

@@ -17,7 +17,7 @@ type Leaves struct {
 // A Left is one thing that a state leaves.
 type Left struct {
 	// Kind is file, directory, link or path; user, group, package, service, mount,
-	// sysctl, module, timezone or grain.
+	// sysctl, crontab (by its user), module, timezone or grain.
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
 	Absent bool   `json:"absent,omitempty"` // it is there no longer
