@@ -33,7 +33,8 @@ conf: {file.managed: [{name: /srv/k/service.conf}, {contents: x}]}
 kind: {service.running: [{enable: True}, {watch: [{file: conf}]}]}
 kind2: {service.running: [{watch: [{file: conf}]}]}
 again: {service.running: [{name: kind}]}
-`}, unknown: []string{"again: kind changes kind"}},
+dead: {service.dead: [{name: none-such}]}
+`}, unknown: []string{"again: kind changes kind", "dead: there is no such service now"}},
 	{name: "users", steps: []string{`
 team: {group.present: [{gid: 3456}]}
 ann: {user.present: [{uid: 3457}, {gid: 3456}, {shell: /bin/sh}]}
@@ -46,6 +47,7 @@ job: {cron.present: [{name: /bin/true}, {user: bob}, {minute: 3}]}
 	{name: "templates", steps: []string{`
 first: {file.managed: [{name: /srv/k/first}, {contents: x}]}
 tmpl: {file.managed: [{name: /srv/k/tmpl}, {source: "salt://tmpl"}, {template: jinja}]}
+again: {file.managed: [{name: /srv/k/tmpl}, {contents: "True"}]}
 `}},
 	{name: "commands with conditions", steps: []string{`
 make: {file.managed: [{name: /srv/k/made}, {contents: x}]}

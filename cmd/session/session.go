@@ -106,9 +106,8 @@ type Session struct {
 	ends   []func()
 }
 
-// New reads the configuration for a command. section names the part of
-// a Saltfile that holds for it.
-func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override *value.Map) (*Session, error) {
+// overrides are the options that the flags of a command set; those of override go before.
+func overrides(f *app.RunFlags, override *value.Map) (*value.Map, error) {
 	over := value.NewMap(8)
 	set := func(key, v string) {
 		if v != "" {
@@ -142,6 +141,16 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 	}
 	if override != nil {
 		over.Update(override)
+	}
+	return over, nil
+}
+
+// New reads the configuration for a command. section names the part of
+// a Saltfile that holds for it.
+func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override *value.Map) (*Session, error) {
+	over, err := overrides(f, override)
+	if err != nil {
+		return nil, err
 	}
 	cfg, err := config.Load(config.Options{
 		Kind: kind, Host: a.Host, Dir: f.ConfigDir, Section: section, Saltfile: f.Saltfile, Upwards: a.Upwards(),

@@ -250,8 +250,11 @@ func runsAnything(c *fun.Chunk) bool {
 // startsBehind returns the state of packages behind which a service runs that is not
 // there now: one that it requires and that would install something; nil for none.
 func (n *node) startsBehind(ret *value.Map) *node {
-	if ret.At("result") != false || n.c.State != "service" || n.c.Fun != "running" && n.c.Fun != "enabled" {
+	if n.c.State != "service" || n.c.Fun != "running" && n.c.Fun != "enabled" {
 		return nil
+	}
+	if ret.At("result") != false && ret.Map(fun.PlanKey).Str(fun.PlanUnsure) == "" {
+		return nil // it is there
 	}
 	for _, e := range n.reqs {
 		if c := e.kind.class(); c != classRequire && c != classWatch {
@@ -271,6 +274,9 @@ func (n *node) startsBehind(ret *value.Map) *node {
 // may start it by itself.
 func (p *rehearsal) starts(n, pkg *node, ret *value.Map) {
 	ret.Set("result", nil)
+	if had := ret.Map(fun.PlanKey); had != nil {
+		had.Delete(fun.PlanUnsure) // where it comes from is known
+	}
 	ret.Set("comment", "Service "+n.c.Name+" starts once "+pkg.c.ID+" has installed it")
 	for _, e := range n.reqs {
 		if e.kind == watch && n.c.Fun == "running" && e.g.planned().changes {

@@ -447,8 +447,10 @@ func (c *Conn) Dial(ctx context.Context, host string, port int) (*Forward, error
 	return f, nil
 }
 
-// Read and Write are those of the connection.
-func (f *Forward) Read(b []byte) (int, error)  { return f.in.Read(b) }
+// Read reads what the other end says.
+func (f *Forward) Read(b []byte) (int, error) { return f.in.Read(b) }
+
+// Write says something to the other end.
 func (f *Forward) Write(b []byte) (int, error) { return f.out.Write(b) }
 
 // Close ends the connection.
@@ -461,15 +463,21 @@ func (f *Forward) Close() error {
 	return err
 }
 
-// LocalAddr and RemoteAddr name the ends.
-func (f *Forward) LocalAddr() net.Addr  { return forwardAddr("master") }
+// LocalAddr names this end.
+func (f *Forward) LocalAddr() net.Addr { return forwardAddr("master") }
+
+// RemoteAddr returns host and port as they were asked for.
 func (f *Forward) RemoteAddr() net.Addr { return f.addr }
 
-// SetDeadline and its kin bound reads and writes.
+// SetDeadline bounds reads and writes.
 func (f *Forward) SetDeadline(t time.Time) error {
 	return errors.Join(f.in.SetReadDeadline(t), f.out.SetWriteDeadline(t))
 }
-func (f *Forward) SetReadDeadline(t time.Time) error  { return f.in.SetReadDeadline(t) }
+
+// SetReadDeadline bounds reads.
+func (f *Forward) SetReadDeadline(t time.Time) error { return f.in.SetReadDeadline(t) }
+
+// SetWriteDeadline bounds writes.
 func (f *Forward) SetWriteDeadline(t time.Time) error { return f.out.SetWriteDeadline(t) }
 
 // A forwardAddr is host:port as it was asked for.

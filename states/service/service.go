@@ -198,7 +198,11 @@ func (j *job) unit(ctx context.Context) *systemd.Unit {
 // then; done says what would happen to one that a state before this one brings.
 func (j *job) notThere(without fun.Outcome, done string) fun.Ret {
 	if j.c.Test && !dryrun.Certain(j.c) {
-		return j.ret(fun.WouldChange, "Service %s not present; if created in this state run, it would have been %s", j.c.Name, done)
+		ret := j.ret(fun.WouldChange, "Service %s not present; if created in this state run, it would have been %s", j.c.Name, done)
+		if j.c.Env.Plan {
+			ret = ret.Planned(fun.PlanUnsure, "there is no such service now, and a state before it may bring it")
+		}
+		return ret
 	}
 	return j.ret(without, "The named service %s is not available", j.c.Name)
 }

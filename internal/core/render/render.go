@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/core/tee"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -91,9 +92,21 @@ type place struct{ rel, abs string }
 type engineKey struct{}
 
 // For returns the engine of env, whose files are those of env.Up. There is one
-// per Env.
+// per Env; the functions that templates call see the machine as env does, which may
+// have more on it than when the run began, see [host.Overlay].
 func For(env *fun.Env) *Engine {
-	return env.Memo.Once(engineKey{}, func() any { return New(env, env.Up) }).(*Engine)
+	e := env.Memo.Once(engineKey{}, func() any { return New(env, env.Up) }).(*Engine)
+	sees := env.Host
+	if over, ok := sees.(*host.Overlay); ok {
+		sees = over.Looking() // a template looks, also at what programs say
+	}
+	if e.env.Host == sees {
+		return e
+	}
+	own := *e
+	own.env = env.With(func(c *fun.Env) { c.Host = sees })
+	own.salt = &saltObject{env: own.env}
+	return &own
 }
 
 // New returns an engine whose files are others than those of env.Up, such as
