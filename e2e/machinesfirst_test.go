@@ -116,7 +116,7 @@ func TestFirstReport(t *testing.T) {
 	}
 	const (
 		off    = "connection refused; check that sshd is listening on this port"
-		locked = "tried as root: 1 key(s); see user, priv and passwd in the roster, or deploy the key with --key-deploy"
+		locked = "unable to authenticate by publickey; tried as root: 1 key (/home/zoe/.ssh/id_ed25519); see user, priv and passwd in the roster, or deploy the key with --key-deploy"
 		full   = "No space left on device"
 		broken = "installed brine-fail package post-installation script subprocess returned error exit status"
 	)

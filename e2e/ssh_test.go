@@ -389,6 +389,17 @@ func TestSSHNoise(t *testing.T) {
 	s.want(s.brine("ssh", "web1", "test.ping", "--out=json"), 0, "{\n    \"web1\": true\n}")
 }
 
+// TestSSHOneSession: a host that allows one session at a time gets the agent, and works.
+func TestSSHOneSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{Config: []string{"MaxSessions 1"}})
+	s.roster(1)
+	for range 3 {
+		s.want(s.brine("ssh", "web1", "test.ping", "--wipe"), 0, "True")
+	}
+	s.want(s.brine("ssh", "web1", "test.ping"), 0, "True")
+}
+
 // sudoScript is a sudo that wants a password once, as sudoers would have it.
 const sudoScript = `#!/bin/sh
 prompt= user= stdin= never=

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -65,8 +66,24 @@ func ttyModes() ssh.TerminalModes {
 	}
 }
 
+// sessionPauses are the pauses before a session that the host refused is asked for again:
+// where it allows few (MaxSessions), one that has just ended still counts for a moment.
+var sessionPauses = [...]time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond, time.Second}
+
+// open opens a session.
+func (o *ownCarrier) open() (*ssh.Session, error) {
+	for _, pause := range sessionPauses {
+		sess, err := o.ssh.NewSession()
+		if _, refused := errors.AsType[*ssh.OpenChannelError](err); !refused {
+			return sess, err
+		}
+		time.Sleep(pause)
+	}
+	return o.ssh.NewSession()
+}
+
 func (o *ownCarrier) run(r request, stderr io.Writer) (*session, error) {
-	sess, err := o.ssh.NewSession()
+	sess, err := o.open()
 	if err != nil {
 		return nil, err
 	}

@@ -189,6 +189,8 @@ type dest struct {
 	forward        string // socket of the agent that the host may use; "" is none
 	noKeys         bool   // IdentityFile none: not even the default ones
 	methods        []string
+	offered        int      // keys that the host is offered
+	offeredFrom    []string // where they come from
 
 	known     []string // known_hosts files, the user's first
 	revoked   string   // file of keys that no host may have

@@ -550,7 +550,7 @@ func (l *login) failed(ctx context.Context, way net.Conn, err error, at Stage, k
 		// The library closes its end, too, so that the error may be of that.
 		err, hint = orRelay(errDropped, l.t.via(), "may have done so"), droppedHint
 	case at == Auth:
-		hint = l.hint()
+		err, hint = refused(err), l.hint()
 	default: // nobody has shown yet who it is that answers
 		err = orRelay(err, l.t.via(), "may have sent it")
 	}

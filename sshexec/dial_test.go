@@ -98,7 +98,7 @@ func TestDialStages(t *testing.T) {
 		{"drops within the handshake", func(f *sshtest.Fake, _ *roster.Entry, o *Options) { f.DropAfter, o.Retries = 300, 1 }, Handshake, ""},
 		{"refuses the password", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
 			f.Password, e.Passwd = "right", roster.NewSecret("wrong-secret")
-		}, Auth, "tried as root: 0 key(s), a password"},
+		}, Auth, "unable to authenticate by password; tried as root: no key, a password"},
 		{"has no key", func(f *sshtest.Fake, _ *roster.Entry, _ *Options) { f.Password = "x" }, Auth, "set priv in the roster"},
 		{"key file missing", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) { e.Priv = "/nonexistent/key" }, Auth, "see priv in the roster"},
 		{"wrong passphrase", func(_ *sshtest.Fake, e *roster.Entry, o *Options) {

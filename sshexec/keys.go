@@ -303,6 +303,12 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 		o.files(d.defaultKeys())
 	}
 	out = t.accepted(o.signers)
+	t.offered = len(out)
+	for _, s := range out {
+		if from := o.from[string(s.PublicKey().Marshal())]; !slices.Contains(t.offeredFrom, from) {
+			t.offeredFrom = append(t.offeredFrom, from)
+		}
+	}
 	if !mayAsk { // it is to log in
 		out = t.logged(out, o.from)
 	}

@@ -85,7 +85,7 @@ func TestRequiredRSASize(t *testing.T) {
 		want    string
 	}{
 		{"long enough", "2048", false, "", ""},
-		{"a short key to log in with", "3072", false, Auth, "0 key(s)"},
+		{"a short key to log in with", "3072", false, Auth, "no key"},
 		{"a short key of the host", "3072", true, HostKey, "the RSA key has 2048 bits, and at least 3072 are required (RequiredRSASize)"},
 		{"a host key that is long enough", "2048", true, "", ""},
 	} {

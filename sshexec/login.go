@@ -215,7 +215,7 @@ func (l *login) hint() string {
 	partial, factor := l.partial, l.factor
 	l.mu.Unlock()
 	var hint strings.Builder
-	fmt.Fprintf(&hint, "tried as %s: %d key(s)", t.user, len(l.signers))
+	fmt.Fprintf(&hint, "tried as %s: %s", t.user, t.offeredKeys())
 	if t.passwd.IsSet() {
 		hint.WriteString(", a password")
 	}
@@ -235,6 +235,43 @@ func (l *login) hint() string {
 		hint.WriteString("; see user, priv and passwd in the roster, or deploy the key with --key-deploy")
 	}
 	return hint.String()
+}
+
+// sourcesShown are how many places of keys a message names.
+const sourcesShown = 3
+
+// offeredKeys says which keys a host was offered.
+func (t *dest) offeredKeys() string {
+	if t.offered == 0 {
+		return "no key"
+	}
+	from, more := t.offeredFrom, ""
+	if len(from) > sourcesShown {
+		from, more = from[:sourcesShown], " and others"
+	}
+	return fmt.Sprintf("%s (%s%s)", plural(t.offered, "key"), strings.Join(from, ", "), more)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// refused words that a host takes nothing of what was tried: the library's error has the
+// methods in brackets, with "none", by which it asks for those that there are.
+func refused(err error) error {
+	_, rest, ok := strings.Cut(err.Error(), "ssh: unable to authenticate, attempted methods [")
+	if !ok {
+		return err
+	}
+	list, _, _ := strings.Cut(rest, "]")
+	methods := slices.DeleteFunc(strings.Fields(list), func(m string) bool { return m == "none" })
+	if len(methods) == 0 {
+		return errors.New("unable to authenticate: there is nothing to try that the host takes")
+	}
+	return fmt.Errorf("unable to authenticate by %s", strings.Join(methods, ", "))
 }
 
 // A waitContext is one with a time that stands still while a person is asked.
