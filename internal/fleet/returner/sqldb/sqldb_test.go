@@ -3,6 +3,8 @@ package sqldb
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/notify"
 	"brine/internal/fleet/queue"
 	"brine/internal/fleet/returner"
 	"brine/internal/fleet/shared"
@@ -87,6 +90,62 @@ func testStore(t *testing.T, s returner.Settings) {
 	testHistory(t, s)
 	testQueue(t, s)
 	testShared(t, s)
+	testNotices(t, s)
+}
+
+// testNotices tries the notifications that are kept until they arrive, beside the history.
+func testNotices(t *testing.T, s returner.Settings) {
+	t.Helper()
+	taken := 0
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if taken++; taken == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer receiver.Close()
+	to, err := notify.Parse(value.MapOf("ops", value.MapOf("kind", "webhook", "url", receiver.URL, "allow_private", "127.0.0.1")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := r.(interface{ History() *history.Store }).History()
+	defer h.Close()
+	db, dialect := h.Database()
+	st := notify.New(db, dialect, func() error { return nil })
+	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	for range 2 {
+		if err := st.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range to.For(notify.Message{Event: notify.Failed, Kind: "orchestration", Name: "é 'quoted'", JID: "20261129120000000000", Cause: "no space"}, nil, at) {
+			row, err := n.Row()
+			if err == nil {
+				err = st.Return(t.Context(), []*value.Map{row})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, want := range []string{notify.Pending, notify.Delivered} {
+		if err := st.Deliver(t.Context(), to, func() time.Time { return at }, nil); err != nil {
+			t.Fatal(err)
+		}
+		all, err := st.List(t.Context(), "", 10)
+		if err != nil || len(all) != 1 || all[0].State != want || all[0].Message.Name != "é 'quoted'" {
+			t.Fatalf("List = %+v, %v, want one that is %s", all, err, want)
+		}
+		at = all[0].Due
+	}
+	if known, err := st.Has(t.Context(), "20261129120000000000"); err != nil || !known || taken != 2 {
+		t.Errorf("Has = %t, %v after %d requests", known, err, taken)
+	}
+	if err := st.Retry(t.Context(), "none", at); !errors.Is(err, notify.ErrNone) {
+		t.Errorf("Retry = %v", err)
+	}
 }
 
 // testQueue tries the queue of orchestrations, in a table that is made when it is
