@@ -132,6 +132,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 type linter struct {
 	o               Options
 	states, pillars *fileserver.Server
+	seen            *seen      // of the check under way; nil: there is none
 	table           *fun.Table // what templates may call: all that Salt has, too
 	known           *fun.Table // what brine has, and the custom modules of the tree
 

@@ -244,13 +244,13 @@ type noted struct {
 // Stat returns a file, or that it is not there.
 func (n noted) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
 	n.r.note(false, saltenv, p)
-	return n.Local.Stat(ctx, saltenv, p)
+	return n.r.l.seen.Stat(ctx, n.Local, seenKey{false, saltenv, p})
 }
 
 // Open opens a file.
 func (n noted) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, error) {
 	n.r.note(false, saltenv, p)
-	return n.Local.Open(ctx, saltenv, p)
+	return n.r.l.seen.Open(ctx, n.Local, seenKey{false, saltenv, p})
 }
 
 // notedPillar are the files of the pillar, as noted are those of the states.
@@ -262,13 +262,13 @@ type notedPillar struct {
 // Stat returns a file, or that it is not there.
 func (n notedPillar) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
 	n.r.note(true, saltenv, p)
-	return n.Server.Stat(ctx, saltenv, p)
+	return n.r.l.seen.Stat(ctx, n.Server, seenKey{true, saltenv, p})
 }
 
 // Open opens a file.
 func (n notedPillar) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, error) {
 	n.r.note(true, saltenv, p)
-	return n.Server.Open(ctx, saltenv, p)
+	return n.r.l.seen.Open(ctx, n.Server, seenKey{true, saltenv, p})
 }
 
 // note notes that what is done now depends on a file.

@@ -129,6 +129,8 @@ func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, 
 	if err := s.update(ctx); err != nil {
 		return nil, err
 	}
+	s.l.seen = &seen{}
+	defer func() { s.l.seen = nil }()
 	dirty := map[string]bool{}
 	for abs := range s.touched {
 		for _, dep := range s.l.keys[abs] {
