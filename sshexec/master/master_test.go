@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -333,10 +334,9 @@ func TestHostileMaster(t *testing.T) {
 	} {
 		t.Run("session "+name, func(t *testing.T) {
 			t.Parallel()
-			first := true
+			var first atomic.Bool
 			path := fake(t, func(c net.Conn) {
-				if first {
-					first = false
+				if first.CompareAndSwap(false, true) {
 					if greet(c, 2) {
 						_, _ = io.Copy(io.Discard, c)
 					}
