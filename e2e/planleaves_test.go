@@ -24,7 +24,7 @@ func TestPlanLeaves(t *testing.T) {
 	s.write("roster", "alpine: {connection: local, grains: {os_family: Alpine, os: Alpine}}\nother: {connection: local, grains: {os_family: Alpine, os: Alpine}}\n")
 	s.write("pillar/top.sls", "base: {'*': [p]}\n")
 	s.write("pillar/p.sls", "app: {password: hunter2hunter2}\n")
-	s.write("bin/apk", "#!/bin/sh\n[ \"$1\" != info ] || echo nginx-1.22.1-r0\n")
+	s.write("bin/apk", "#!/bin/sh\n[ \"$1\" != info ] || printf 'nginx-1.22.1-r0\\ncurl-8.0.0-r0\\n'\n")
 	if err := os.Chmod(s.path("bin/apk"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ link: {file.symlink: [{name: `+out+`/link}, {target: dir}]}
 secret: {file.symlink: [{name: `+out+`/{{ pillar.app.password }}}, {target: dir}]}
 gone: {file.absent: [{name: `+out+`/gone}]}
 pkg: {pkg.installed: [{name: nginx}, {version: 1.24.0-r0}]}
-removed: {pkg.removed: [{name: nginx}]}
+removed: {pkg.removed: [{name: curl}]}
 many: {file.recurse: [{name: `+out+`/many}, {source: 'salt://many'}]}
 run: {cmd.run: [{name: 'true'}]}
 unsure: {file.managed: [{name: `+out+`/unsure}, {contents: x}, {unless: test -e /nowhere}]}
@@ -114,7 +114,7 @@ same: {file.exists: [{name: `+out+`/app}]}
 		"secret link XXX-REDACTED-XXX dir",
 		"gone path gone absent",
 		"pkg package nginx 1.24.0-r0",
-		"removed package nginx absent",
+		"removed package curl absent",
 		"many directory many 0755",
 	}
 	if !slices.Equal(got, want) {

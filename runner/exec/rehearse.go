@@ -244,7 +244,7 @@ func (p *rehearsal) again(c *fun.Chunk, ret *value.Map) string {
 
 // runsAnything reports whether what a state does has nothing to do with its name.
 func runsAnything(c *fun.Chunk) bool {
-	return c.State == "cmd" || c.State == "module" || changesNothing(c)
+	return c.State == "cmd" || c.State == "module" || c.State == "salt" || changesNothing(c)
 }
 
 // startsBehind returns the state of packages behind which a service runs that is not
