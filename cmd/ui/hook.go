@@ -2,9 +2,7 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -147,24 +145,7 @@ func addHook(a *app.App, c *cobra.Command, o *hookOptions, args []string) error 
 
 // changeHooks changes a file of hooks while nobody else does.
 func changeHooks(a *app.App, file string, change func(all *ui.Hooks, old []byte) ([]byte, error)) error {
-	unlock, err := a.Host.Lock(file + ".lock")
-	if err != nil {
-		return err
-	}
-	defer unlock() // the file of the lock stays: others may wait for it
-	old, err := a.Host.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	all, err := ui.ParseHooks(file, old)
-	if err != nil {
-		return err
-	}
-	text, err := change(all, old)
-	if err != nil {
-		return err
-	}
-	return writePrivate(a, file, text)
+	return changePrivate(a, file, ui.ParseHooks, change)
 }
 
 // readHooks reads a file of hooks that must be there.

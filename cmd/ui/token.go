@@ -161,6 +161,12 @@ func expiry(text string, now time.Time) (time.Time, error) {
 
 // changeTokens changes a file of tokens while nobody else does.
 func changeTokens(a *app.App, file string, change func(all *ui.Tokens, old []byte) ([]byte, error)) error {
+	return changePrivate(a, file, ui.ParseTokens, change)
+}
+
+// changePrivate changes a file that only its owner can read, while nobody else does. parse
+// reads what is in it.
+func changePrivate[T any](a *app.App, file string, parse func(file string, text []byte) (T, error), change func(all T, old []byte) ([]byte, error)) error {
 	unlock, err := a.Host.Lock(file + ".lock")
 	if err != nil {
 		return err
@@ -170,7 +176,7 @@ func changeTokens(a *app.App, file string, change func(all *ui.Tokens, old []byt
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	all, err := ui.ParseTokens(file, old)
+	all, err := parse(file, old)
 	if err != nil {
 		return err
 	}
