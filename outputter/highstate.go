@@ -342,15 +342,9 @@ func HighstatePart(w io.Writer, host, tag string, ret *value.Map, first bool, o 
 // StateOutputs returns the settings of state_output; each may end in _id.
 func StateOutputs() []string { return []string{"full", "terse", "mixed", "changes", "filter", "live"} }
 
-// IsStateOutput reports whether a setting of state_output is one: what does not
-// begin as one is full.
+// IsStateOutput reports whether a setting of state_output, in small letters, is one.
 func IsStateOutput(mode string) bool {
-	for _, s := range StateOutputs() {
-		if strings.HasPrefix(mode, s) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(StateOutputs(), strings.TrimSuffix(mode, "_id"))
 }
 
 // listed reports whether a filter setting, a list or text with commas, names

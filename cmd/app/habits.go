@@ -29,6 +29,8 @@ var habits = [...]Habit{
 	{"become b K ask-become-pass sudo", "", "", false, "brine runs as the user that starts it: put sudo in front of it"},
 	{"become-user become-method", "", "", true, "write 'sudo: True' and 'sudo_user: NAME' to the roster; a state that takes a user runs as that user"},
 	{"tags skip-tags start-at-task step", "", "", true, "to run a part, name its SLS files: state.apply web,db; or one state: state.sls_id ID SLS"},
+	{"port p bind address host", "listen", "--listen", true, "--listen ADDRESS:PORT says where the pages are, such as 127.0.0.1:8080"},
+	{"pillar pillar-file", "", "", true, "a pillar is an argument of the function: pillar='{\"key\": \"value\"}'; --pillar-root names a pillar tree"},
 	{"extra-vars e set var var-file values vars", "", "", true, "variables are pillar: write pillar='{key: value}' behind the function, or a file of the pillar tree"},
 	{"module-name m args a module-path", "", "", true, "write the function and its arguments behind the target: test.ping for Ansible's ping, cmd.run 'COMMAND' for shell; 'brine functions' lists all"},
 	{"list-hosts", "hosts", "--hosts", false, "--hosts lists the targets of the roster and runs nothing"},
@@ -209,6 +211,38 @@ var otherWords = [...]struct{ names, hint string }{
 	{"update upgrade self-update", "brine does not replace itself; 'brine version' prints what you have"},
 	{"man manual handbook", "'brine docs' has the documentation"},
 	{"proxy syndic cloud cp", "brine has no such part of Salt; 'brine functions cp' lists the functions that copy files"},
+}
+
+// wordsBelow are words behind a command of brine that other programs have there.
+var wordsBelow = [...]struct{ parent, names, hint string }{
+	{"formula", "install get download enable", "'brine formula add NAME@VERSION' adds a formula to the tree"},
+	{"formula", "search find show info", "'brine formula list' lists those of the tree; others are at https://github.com/saltstack-formulas"},
+	{"history", "list show ls view last runs jobs", "'brine run jobs.list_jobs' lists earlier runs, 'brine run jobs.lookup_jid JID' shows one; 'brine ui' has them as pages"},
+	{"history", "restore load", "'brine history import FILE' reads an export"},
+	{"history", "dump save", "'brine history export' writes all executions, 'brine history backup FILE' copies the database"},
+	{"schedule", "add create new enable", "write the job to schedule in the configuration or the pillar; then 'brine schedule install'"},
+	{"schedule", "delete disable uninstall", "'brine schedule remove NAME' removes the timer of a job"},
+	{"recurring", "create new schedule", "'brine recurring add NAME' adds a schedule"},
+	{"recurring", "delete del rm", "'brine recurring remove NAME' removes a schedule"},
+	{"chain", "create", "'brine chain new NAME' makes a chain"},
+	{"chain", "remove del", "'brine chain delete NAME' deletes a chain, 'brine chain rm NAME STEP' removes a step"},
+	{"chain", "start execute exec apply", "'brine chain run NAME' runs a chain"},
+	{"template", "create", "'brine template new NAME' makes a template"},
+	{"template", "start execute exec apply", "'brine template run NAME' runs a template"},
+	{"ui", "user users useradd adduser account", "'brine ui passwd NAME' adds a user or changes a password"},
+	{"ui", "start serve run open", "leave the word out: 'brine ui' serves the pages"},
+	{"beacon", "add create enable", "write it to beacons in the configuration; 'brine docs beacons' has their settings"},
+	{"notify", "add new", "write the destination to the option notify; 'brine notify test NAME' sends it a message"},
+}
+
+// hintBelow returns what a command has instead of a word behind it; "" for most words.
+func hintBelow(c *cobra.Command, word string) string {
+	for _, w := range wordsBelow {
+		if w.parent == c.Name() && slices.Contains(strings.Fields(w.names), word) {
+			return w.hint
+		}
+	}
+	return ""
 }
 
 // HintOfWord returns what brine has instead of a command of another program.

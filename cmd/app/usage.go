@@ -57,7 +57,26 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 			return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: hint}
 		}
 	}
+	if hint := hintBelow(c, args[0]); hint != "" {
+		return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: hint}
+	}
 	return Usagef(c, "unknown command %q%s", args[0], NearCommand(c, args[0]))
+}
+
+// Arguments makes fewer arguments than least a usage fault, and more than most unless
+// that is negative; wants says which are taken.
+func Arguments(c *cobra.Command, args []string, least, most int, wants string) error {
+	switch {
+	case len(args) < least, most == 0 && len(args) > 0:
+		return Usagef(c, "%s", wants)
+	case most < 0 || len(args) <= most:
+		return nil
+	}
+	err := &StatusError{Status: ExitUsage, Err: fmt.Errorf("%q is one argument too many: %s", args[most], wants), Hint: "see '" + c.CommandPath() + " --help'"}
+	if _, _, assigns := strings.Cut(args[most], "="); assigns && c.Flags().Lookup("set") != nil {
+		err.Hint = "answers are given with --set: --set '" + args[most] + "'"
+	}
+	return err
 }
 
 // NearCommand returns ` (did you mean "x"?)` for the nearest of the commands below c, and of

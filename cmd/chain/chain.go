@@ -185,6 +185,9 @@ func (o *addOptions) step(c *cobra.Command, action string, args []string) (*chai
 	if kinds := chain.Kinds(); !slices.Contains(kinds, action) {
 		return nil, app.Usagef(c, "unknown action %q%s; there are %s", action, source.DidYouMean(action, kinds), strings.Join(kinds, ", "))
 	}
+	if o.on == "" && chain.NeedsTargets(action) {
+		return nil, app.Usagef(c, "%s needs targets: give them with --on, such as --on 'web*'", action)
+	}
 	s := &chain.Step{Action: action, On: o.on, Dest: o.dest, Event: o.event, Timeout: o.timeout, Test: o.test}
 	if o.pillar != "" {
 		v, err := yamlsalt.LoadString(o.pillar)

@@ -20,7 +20,7 @@ func TestFlags(t *testing.T) {
 		{Args: "run deploy --yes --test", Set: func(o *runOptions) { o.yes, o.test = true, true }, Rest: "deploy"},
 		{Args: "run deploy --resume 20260101000000000000 --report x.html", Set: func(o *runOptions) { o.Resume, o.Output.Reports = "20260101000000000000", []string{"x.html"} }, Rest: "deploy"},
 		{Args: "run", Err: "give the name of one chain"},
-		{Args: "run a b", Err: "give the name of one chain"},
+		{Args: "run a b", Err: `"b" is one argument too many: give the name of one chain`},
 		{Args: "run deploy --resme x", Err: "unknown flag: --resme (did you mean --resume?)"},
 	})
 }
@@ -29,17 +29,18 @@ func TestFlags(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	cmdtest.Refuses(t, New, map[string]string{
-		"chain":                          "no command was given",
-		"chain new":                      "give the name of one chain",
-		"chain add x":                    "give a chain and an action; there are cmd, config, formula, highstate, orchestrate, pkg, reboot, state, upgrade, wait",
-		"chain add x rebot":              `unknown action "rebot" (did you mean "reboot"?); there are cmd, config, formula, highstate, orchestrate, pkg, reboot, state, upgrade, wait`,
-		"chain add x wait soon":          `wait takes a number of seconds, not "soon"`,
-		"chain add x cmd":                "cmd takes one argument",
-		"chain add x highstate y":        "highstate takes no arguments",
-		"chain add x state y --pillar z": "--pillar must be a mapping, such as '{nginx: {workers: 4}}'",
-		"chain move x 1":                 "give a chain, the number of a step, and its new number",
-		"chain rename x":                 "give a chain and its new name",
-		"chain show x --on y":            "unknown flag: --on",
+		"chain":                                 "no command was given",
+		"chain new":                             "give the name of one chain",
+		"chain add x":                           "give a chain and an action; there are cmd, config, formula, highstate, orchestrate, pkg, reboot, state, upgrade, wait",
+		"chain add x rebot":                     `unknown action "rebot" (did you mean "reboot"?); there are cmd, config, formula, highstate, orchestrate, pkg, reboot, state, upgrade, wait`,
+		"chain add x wait soon":                 `wait takes a number of seconds, not "soon"`,
+		"chain add x cmd --on y":                "cmd takes one argument",
+		"chain add x highstate y --on z":        "highstate takes no arguments",
+		"chain add x reboot":                    "reboot needs targets: give them with --on, such as --on 'web*'",
+		"chain add x state y --on x --pillar z": "--pillar must be a mapping, such as '{nginx: {workers: 4}}'",
+		"chain move x 1":                        "give a chain, the number of a step, and its new number",
+		"chain rename x":                        "give a chain and its new name",
+		"chain show x --on y":                   "unknown flag: --on",
 	})
 }
 

@@ -45,10 +45,7 @@ func (o *runOptions) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	o.RegisterAs(c.Flags(), "t", "")
 	complete.Flags(c)
 	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return app.Usagef(c, "give the name of one chain")
-		}
-		return nil
+		return app.Arguments(c, args, 1, 1, "give the name of one chain")
 	}
 }
 
@@ -311,9 +308,12 @@ func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) e
 		return app.Usagef(c, "--list, --cancel and --at exclude each other")
 	case o.cancel != "" && len(args) > 0:
 		return app.Usagef(c, "--cancel takes no chain: give what --list shows")
-	case o.list && len(args) > 1 || !look && len(args) != 1:
-		return app.Usagef(c, "give the name of one chain")
+	case o.list && len(args) > 1:
+		return app.Arguments(c, args, 0, 1, "give the name of one chain, or none")
 	case !look:
+		if err := app.Arguments(c, args, 1, 1, "give the name of one chain, and the time with --at"); err != nil {
+			return err
+		}
 		var err error
 		if when, err = library.ParseWhen(o.at, a.Host.Now()); err != nil {
 			return app.Usagef(c, "--at: %s", err)

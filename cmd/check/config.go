@@ -53,7 +53,11 @@ func checkConfig(a *app.App, f *linter.Flags, args []string) error {
 // no run would begin.
 func readSettings(a *app.App, dir string) (all []session.Setting, files []string, refused, err error) {
 	for _, k := range []config.Kind{config.Master, config.Minion} {
-		cfg, err := config.Load(config.Options{Kind: k, Host: a.Host, Dir: dir, NoSaltfile: true})
+		section := "salt-run"
+		if k == config.Minion {
+			section = "salt-call"
+		}
+		cfg, err := config.Load(config.Options{Kind: k, Host: a.Host, Dir: dir, Section: section, NoSaltfile: dir != "", Upwards: true})
 		if err != nil {
 			return nil, nil, nil, err
 		}

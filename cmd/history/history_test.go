@@ -19,7 +19,7 @@ func TestUsage(t *testing.T) {
 		"history export x":      "export takes no arguments: > FILE or --save FILE names the file",
 		"history export --naem": "unknown flag: --naem (did you mean --name?)",
 		"history import":        "give the file of an export, or - for stdin",
-		"history import a b":    "give the file of an export, or - for stdin",
+		"history import a b":    `"b" is one argument too many: give the file of an export, or - for stdin`,
 		"history backup":        "give the name of one file",
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -160,6 +161,9 @@ func (r *Report) CheckOutput() error {
 		r.Watch, r.Info.Took = times, times.of
 	}
 	if mode := strings.ToLower(r.Cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
+		if r.Flags.Output.StateOutput != "" && !slices.Contains(app.SaltPrograms[:], r.App.Program) {
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--state-output: %q is none of %s%s", mode, strings.Join(outputter.StateOutputs(), ", "), source.DidYouMean(mode, outputter.StateOutputs()))}
+		}
 		r.Warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})
 	}
 	if _, err = r.outputOptions(0); err == nil {
@@ -194,7 +198,8 @@ func (r *Report) Print(data value.Value, wish string, retcode int) error {
 	if err := done(); err != nil {
 		return err
 	}
-	if out := r.OutAsked(); wish == "highstate" && (out == "" || out == "highstate") && strings.HasPrefix(strings.ToLower(o.StateOutput), "terse") {
+	terse := strings.HasPrefix(strings.ToLower(o.StateOutput), "terse")
+	if out := r.OutAsked(); wish == "highstate" && (out == "profile" || terse && (out == "" || out == "highstate")) {
 		r.sayWhy(data)
 	}
 	return nil

@@ -16,8 +16,8 @@ const maxReasons = 20
 // maxReason is how much a line has of the reason of a failure, in characters.
 const maxReason = 400
 
-// sayWhy tells why states failed, whose terse lines do not: Salt's format has no
-// place for it. The states that did not run for it are counted.
+// sayWhy tells why states failed, where the report does not: Salt's terse lines and its
+// table of times have no place for it. The states that did not run for it are counted.
 func (r *Report) sayWhy(data value.Value) {
 	if r.Level > slog.LevelWarn {
 		return

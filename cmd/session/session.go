@@ -195,6 +195,9 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 		s.Log, s.Level, _, err = app.OpenLog(a.Err, cfg.Opts, "", s.Secrets)
 	}
 	if err != nil {
+		if bad, ok := errors.AsType[*app.StatusError](err); ok && f.LogLevel == "" && !cfg.Place("log_level").IsZero() {
+			bad.Err, bad.Hint = &source.Error{Pos: cfg.Place("log_level"), Err: bad.Err}, ""
+		}
 		return nil, err
 	}
 	if closeLog != nil {

@@ -21,10 +21,7 @@ func TreeCommand(a *app.App, c *cobra.Command, register func(*app.RunFlags, *pfl
 	c.SetFlagErrorFunc(app.FlagError)
 	register(o, c.Flags())
 	c.Args = func(c *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return app.Usagef(c, "%s", wants)
-		}
-		return nil
+		return app.Arguments(c, args, least, most, wants)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := New(a, config.Master, "salt-run", o, nil)

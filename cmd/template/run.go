@@ -56,8 +56,8 @@ invalid; 64 usage error; 130 interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeNames(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return app.Usagef(c, "give the name of one template")
+			if err := app.Arguments(c, args, 1, 1, "give the name of one template"); err != nil {
+				return err
 			}
 			if runF != nil {
 				return runF(c.Context(), o, args)

@@ -21,7 +21,7 @@ func TestFlags(t *testing.T) {
 		{Args: "ui --tls-cert c --tls-key k --users u --origin https://x.example", Set: func(o *options) { o.cert, o.key, o.users, o.origin = "c", "k", "u", "https://x.example" }},
 		{Args: "ui --trusted-proxy 192.0.2.1,192.0.2.2 --user-header X-User", Set: func(o *options) { o.proxies, o.userHeader = []string{"192.0.2.1", "192.0.2.2"}, "X-User" }},
 		{Args: "ui --tokens t --open-metrics", Set: func(o *options) { o.tokens, o.openMetrics = "t", true }},
-		{Args: "ui x", Err: "no arguments are taken"},
+		{Args: "ui x", Err: `unknown command "x"`},
 		{Args: "ui --lisen x", Err: "unknown flag: --lisen (did you mean --listen?)"},
 	})
 }

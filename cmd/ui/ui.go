@@ -64,10 +64,7 @@ Ctrl-C.`,
   brine ui --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1 --users ui.users --origin https://brine.example.com`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return app.Usagef(c, "no arguments are taken")
-			}
-			return nil
+			return app.UnknownCommand(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if runF != nil {

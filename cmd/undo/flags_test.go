@@ -28,10 +28,9 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return New(a, nil, nil) }, map[string]string{
 		"undo":                                   "no jid was given",
-		"undo 12":                                `"12" is not a jid, such as 20261121140500123456; 'brine run jobs.list_jobs' lists those of jobs`,
+		"undo 12":                                `"12" is not a jid, such as 20261121140500123456`,
 		"undo 20261121140500123456 --undo":       "--undo: what an undo changes is always kept, so that it can be undone: leave it out",
 		"undo 20261121140500123456 --test --yes": "--test only shows what would be brought back: there is nothing that --yes could answer",
-		"undo 20261121140500123456":              "there is no terminal on which could be asked whether to bring back what the job changed",
 	})
 }
 

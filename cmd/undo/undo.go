@@ -82,13 +82,17 @@ type part struct {
 func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, commands func(*app.App) *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return app.Usagef(c, "no jid was given")
+		return noJob(c, "no jid was given")
 	case !jobs.IsJID(args[0]):
-		return app.Usagef(c, "%q is not a jid, such as 20261121140500123456; 'brine run jobs.list_jobs' lists those of jobs", args[0])
+		return noJob(c, "%q is not a jid, such as 20261121140500123456", args[0])
 	case c.Flags().Changed("undo"):
 		return app.Usagef(c, "--undo: what an undo changes is always kept, so that it can be undone: leave it out")
 	case o.test && o.yes:
 		return app.Usagef(c, "--test only shows what would be brought back: there is nothing that --yes could answer")
+	}
+	parts, err := partsOf(ctx, a, c, o, args[0], args[1:])
+	if err != nil {
+		return err
 	}
 	in := a.TTY()
 	ask := !o.yes && !o.test
@@ -97,10 +101,6 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, commands
 			Status: app.ExitUsage, Err: errors.New("there is no terminal on which could be asked whether to bring back what the job changed"),
 			Hint: "--test shows what that is, --yes does it without asking",
 		}
-	}
-	parts, err := partsOf(ctx, a, c, o, args[0], args[1:])
-	if err != nil {
-		return err
 	}
 	if !o.yes {
 		err := perform(ctx, a, c, o, commands, parts, true)
@@ -115,6 +115,14 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, commands
 		}
 	}
 	return perform(ctx, a, c, o, commands, parts, false)
+}
+
+// noJob is a usage fault that says where jobs are found.
+func noJob(c *cobra.Command, format string, args ...any) error {
+	return &app.StatusError{
+		Status: app.ExitUsage, Err: fmt.Errorf(format, args...),
+		Hint: "'brine run jobs.list_jobs' lists the jobs; write '" + c.CommandPath() + " JID'",
+	}
 }
 
 // partsOf finds what a job ran where. Of an orchestration these are its steps, the last

@@ -114,8 +114,11 @@ func (c *Compiler) Render(ctx context.Context, matches []Match) *High {
 			}
 			if !c.avail.has(ctx, match.SaltEnv) {
 				f := newFault(source.Pos{}, "", fmt.Sprintf("No matching salt environment for environment '%s' found", match.SaltEnv))
-				if n, ok := source.Nearest(match.SaltEnv, c.avail.all(ctx)); ok {
+				all := c.avail.all(ctx)
+				if n, ok := source.Nearest(match.SaltEnv, all); ok {
 					f.Hint = `did you mean saltenv "` + n + `"?`
+				} else if len(all) > 0 {
+					f.Hint = "environments are keys of file_roots: " + strings.Join(all, ", ")
 				}
 				h.Faults = append(h.Faults, f)
 				// Salt looks for the SLS all the same, and says so.

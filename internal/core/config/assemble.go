@@ -222,7 +222,11 @@ func (l *loader) paths(opts *value.Map) {
 		case ok && dirs.Len() > 0:
 			abs := value.NewList()
 			for _, d := range dirs.Items {
-				abs.Append(l.relative(value.Str(d), k))
+				path := l.relative(value.Str(d), k)
+				if k != "rosters" && !l.isDir(path) {
+					l.warn(l.given.Pos(k), "%s: the directory %s does not exist", k, path)
+				}
+				abs.Append(path)
 			}
 			opts.Set(k, abs)
 		}

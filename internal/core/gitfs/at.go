@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
 
@@ -104,6 +105,16 @@ func pillarRemotes(opts *value.Map) []*Remote {
 	return out
 }
 
+// noRemotes is the fault of --at where nothing is in git. One who gives a time means
+// another command.
+func noRemotes(item string) error {
+	err := &source.Error{Err: fmt.Errorf("--at %s pins a remote of gitfs_remotes or of ext_pillar git, and there is none", item)}
+	if strings.Contains(item, " ") {
+		err.Hint = "'brine recurring add' runs a chain or an orchestration at given times"
+	}
+	return err
+}
+
 // PillarSources returns the commit of each remote of git_pillar: remote,
 // pillarenv, ref and commit. A remote that cannot be reached is left out, unless
 // --at names it: rendering the pillar tells of it. Without gitfs it fails where --at
@@ -115,7 +126,7 @@ func (s *Store) PillarSources(ctx context.Context, opts *value.Map) (*value.List
 			name, _, named := strings.Cut(item, "=")
 			switch {
 			case len(remotes) == 0:
-				return nil, fmt.Errorf("--at %s pins a remote of gitfs_remotes or of ext_pillar git, and there is none", item)
+				return nil, noRemotes(item)
 			case !named && len(remotes) > 1:
 				return nil, fmt.Errorf("--at %s: there are %d remotes of ext_pillar git; write NAME=%s with the name or URL of one: %s", item, len(remotes), item, strings.Join(labels(remotes), ", "))
 			case named && !slices.ContainsFunc(remotes, func(r *Remote) bool { return r.is(name) }):

@@ -16,7 +16,7 @@ func TestSlip(t *testing.T) {
 		{value.MapOf("a:1", nil), `pillar: the key "a:1" has no value`},
 		{value.MapOf("a:1", int64(1), "b", nil, "c:", nil, ":d", nil), ""},
 		{`{"a": 1`, "pillar:1:8: did not find expected ',' or '}' (while parsing a flow mapping from pillar:1)"},
-		{"text", ""},
+		{"text", "pillar: text is not a mapping"},
 		{`{"a": 1}`, ""},
 		{nil, ""},
 		{int64(1), ""},

@@ -21,9 +21,14 @@ func (c *Checker) Fault(pos source.Pos, format string, args ...any) {
 // Keys complains of unknown keys; what names the mapping.
 func (c *Checker) Keys(m *value.Map, what string, known ...string) {
 	for k := range m.All() {
-		if !slices.Contains(known, value.Str(k)) {
-			c.Fault(m.Pos(k), "%s: unknown key %q%s", what, value.Str(k), source.DidYouMean(value.Str(k), known))
+		if slices.Contains(known, value.Str(k)) {
+			continue
 		}
+		hint := source.DidYouMean(value.Str(k), known)
+		if hint == "" {
+			hint = "; there are " + strings.Join(known, ", ")
+		}
+		c.Fault(m.Pos(k), "%s: unknown key %q%s", what, value.Str(k), hint)
 	}
 }
 

@@ -82,6 +82,9 @@ var actions = map[string]action{
 	Orchestrate: {needs: []string{"sls"}, takes: []string{"pillar"}, doc: "run orchestrations"},
 }
 
+// NeedsTargets reports whether an action works on targets that are named with it.
+func NeedsTargets(action string) bool { return actions[action].targets }
+
 // Kinds returns the kinds of actions, sorted.
 func Kinds() []string {
 	out := make([]string, 0, len(actions))

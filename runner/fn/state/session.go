@@ -43,6 +43,9 @@ type session struct {
 // forks the Env with the test mode, the environments and the pillar of the
 // call. out is the function's default outputter.
 func open(ctx context.Context, c *fun.Call, a options, out string) (*session, error) {
+	if v := a.Rest.At("localconfig"); value.Truth(v) {
+		return nil, &fun.InvocationError{Msg: fmt.Sprintf("localconfig: a run has one configuration; give %s with -c", value.Str(v))}
+	}
 	s := &session{c: c, a: a, out: out}
 	override, err := s.pillar(ctx)
 	if err != nil {
