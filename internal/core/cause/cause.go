@@ -167,13 +167,20 @@ func (c *Cause) beside(ret value.Mapping, o Options) {
 }
 
 // step returns the cause of a step of an orchestration: that of the first of its hosts
-// that failed. ok is false for other states, and where the hosts do not say.
+// that failed, or of the steps of an orchestration that it runs. ok is false for other states, and where the hosts do not say.
 func (c Cause) step(ret value.Mapping, o Options) (inner Cause, ok bool) {
 	changes, isMap := at(ret, "changes").(value.Mapping)
 	if !isMap {
 		return c, false
 	}
 	rets, _ := at(changes, "ret").(value.Mapping)
+	nested := false
+	if rets == nil { // the steps of another orchestration, which the step runs
+		returned, _ := at(changes, "return").(value.Mapping)
+		if returned != nil {
+			rets, nested = at(returned, "data").(value.Mapping)
+		}
+	}
 	lost, _ := at(ret, "no_return").(value.Mapping)
 	bad := failedOn(textOf(at(ret, "comment")))
 	found := 0
@@ -188,6 +195,7 @@ func (c Cause) step(ret value.Mapping, o Options) (inner Cause, ok bool) {
 		}
 		switch {
 		case why != nil, areStates && len(s.failed) > 0, bad[host]:
+		case nested && !areStates && textOf(v) != "": // its SLS do not compile
 		default:
 			continue
 		}

@@ -113,6 +113,9 @@ func TestOf(t *testing.T) {
 	lost := value.MapOf("result", false, "comment", "Run failed on minions: web1, web2", "no_return", value.MapOf("web1", "unreachable: refused"), "changes", value.MapOf("ret", value.MapOf("web1", false, "web2", run)))
 	step := value.MapOf("result", false, "comment", "Run failed on minions: web2", "changes", value.MapOf("ret", value.MapOf("web1", value.MapOf(tag, value.MapOf("result", true)), "web2", run)))
 	call := value.MapOf("result", false, "comment", "Running function cmd.run failed on minions: web2. Function cmd.run ran on web1, web2.", "changes", value.MapOf("ret", value.MapOf("web1", "fine", "web2", "disk is on fire")))
+	nested := func(v value.Value) *value.Map {
+		return value.MapOf("result", false, "comment", "Runner function 'state.orchestrate' failed.", "changes", value.MapOf("return", value.MapOf("data", value.MapOf("ctl", v))))
+	}
 	odd := value.MapOf("result", false, "comment", "Run failed on minions: web9", "changes", value.MapOf("ret", value.MapOf("web1", "fine")))
 	for _, tt := range []struct {
 		name string
@@ -127,6 +130,9 @@ func TestOf(t *testing.T) {
 		{"an SLS that does not compile", Of("web1", value.Strings("Rendering SLS 'base:x' failed: no good", "more"), 1, Options{}), "web1: return code 1: Rendering SLS 'base:x' failed: no good more"},
 		{"an error", Of("web1", "ERROR: no", 0, Options{}), "web1: ERROR: no"},
 		{"nothing", Of("", nil, 0, Options{}), ""},
+		{"a step that runs an orchestration", OfState("ctl", "salt_|-ship_|-state.orchestrate_|-runner", nested(value.MapOf("salt_|-deploy_|-deploy_|-state", step)), Options{}), "web2: ship (salt.runner) / deploy (salt.state) / bad (cmd.run): exit status 3: disk is on fire (and 1 more failed, and 2 that required them)"},
+		{"a step whose orchestration does not compile", OfState("ctl", "salt_|-ship_|-state.orchestrate_|-runner", nested(value.Strings("Rendering SLS 'base:x' failed: no good")), Options{}), "ctl: ship (salt.runner): Rendering SLS 'base:x' failed: no good"},
+		{"a runner that returns other things", OfState("ctl", "salt_|-ship_|-jobs.list_jobs_|-runner", value.MapOf("result", false, "comment", "Runner function 'jobs.list_jobs' failed.", "changes", value.MapOf("return", value.MapOf("data", "x"))), Options{}), "ctl: ship (salt.runner): Runner function 'jobs.list_jobs' failed."},
 		{"a step with hosts that are away", OfState("ctl", "salt_|-deploy_|-deploy_|-state", lost, Options{}), "web1: deploy (salt.state): unreachable: refused (and 1 more failed)"},
 		{"a step", OfState("ctl", "salt_|-deploy_|-deploy_|-state", step, Options{}), "web2: deploy (salt.state) / bad (cmd.run): exit status 3: disk is on fire (and 1 more failed, and 2 that required them)"},
 		{"a step with a function", OfState("ctl", "salt_|-f_|-cmd.run_|-function", call, Options{}), "web2: f (salt.function): disk is on fire"},
