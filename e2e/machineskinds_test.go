@@ -95,7 +95,7 @@ same: {file.managed: [{name: /srv/k/app}, {contents: new}]}
 conf: {file.managed: [{name: /srv/k/listen.conf}, {contents: x}]}
 kind2: {service.running: [{listen: [{file: conf}]}]}
 wait: {cmd.wait: [{name: touch /srv/k/heard}, {listen: [{file: conf}]}]}
-`}, unknown: []string{"kind2: until conf ran", "wait: until conf ran"}},
+`}},
 	{name: "slots", steps: []string{`
 file: {file.managed: [{name: /srv/k/slot1}, {contents: x}]}
 slot: {file.managed: [{name: /srv/k/slot2}, {contents: "__slot__:salt:file.file_exists(/srv/k/slot1)"}]}

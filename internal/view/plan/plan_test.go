@@ -54,6 +54,28 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestListen: what a state does that listens is a state of its own, where that ran.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	states, same := plan.States(calltest.YAML(t, `
+file_|-conf_|-/etc/x_|-managed: {__run_num__: 0, result: null, comment: would, changes: {newfile: /etc/x}}
+service_|-hears_|-hears_|-running: {__run_num__: 1, result: true, comment: runs, changes: {}}
+service_|-deaf_|-deaf_|-running: {__run_num__: 2, result: true, comment: runs, changes: {}}
+service_|-listener_hears_|-hears_|-mod_watch: {__run_num__: 3, result: null, comment: Service is set to be restarted, changes: {}}
+`).(*value.Map), plan.NewLow(calltest.YAML(t, `
+- {state: service, __id__: hears, name: hears, fun: running, listen: [{file: conf}]}
+- {state: service, __id__: deaf, name: deaf, fun: running, listen: [{file: conf}]}
+`), plan.Basis{}))
+	var got []string
+	for _, st := range states {
+		got = append(got, fmt.Sprintf("%s %s %s", st.ID, st.Effect, st.Unknown))
+	}
+	want := []string{"conf change ", "deaf unknown not known until conf ran: it runs if that changes something", "listener_hears change "}
+	if d := cmp.Diff(want, got); d != "" || same != 1 {
+		t.Errorf("States (-want +got), %d same, want 1:\n%s", same, d)
+	}
+}
+
 // TestNumbers: a plan can be written, and is valid JSON, also where a change is no
 // number that JSON has.
 func TestNumbers(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 const between = "_|-"
 
 // waiting are the requisites that make a state do more, or run at all, where
-// another one changes something.
+// another one changes something; listen is the last.
 var waiting = [...]string{"onchanges", "onchanges_any", "watch", "watch_any", "listen"}
 
 // opaque are the states that run something of which nobody knows what it does.
@@ -45,6 +45,12 @@ func States(rets *value.Map, low *Low) (states []*State, same int) {
 		all = append(all, numbered{n: n, st: st, mod: mod, tag: value.Str(k), have: due, ret: m})
 	}
 	slices.SortStableFunc(all, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
+	heard := map[string]bool{} // "mod: ID" of states that run since others listen
+	for _, x := range all {
+		if strings.HasSuffix(x.tag, between+"mod_watch") {
+			heard[x.mod+": "+x.st.ID] = true
+		}
+	}
 	moved := "" // the last state so far that would change something
 	for i := range all {
 		x := &all[i]
@@ -61,7 +67,11 @@ func States(rets *value.Map, low *Low) (states []*State, same int) {
 		if x.have {
 			doubts.take(x.st, x.mod, x.tag)
 		} else {
-			for _, req := range low.requisites(x.tag, waiting[:]) {
+			kinds := waiting[:]
+			if heard[x.mod+": listener_"+x.st.ID] {
+				kinds = kinds[:len(kinds)-1] // what it does then has a state of its own
+			}
+			for _, req := range low.requisites(x.tag, kinds) {
 				if moves[req] {
 					x.st.Effect, x.have = Unknown, true
 					x.st.Unknown = "not known until " + requisiteID(req) + " ran: it runs if that changes something"
