@@ -416,6 +416,9 @@ func (r *restorer) do(ctx context.Context, it *Item) {
 	case Fault:
 		it.Verdict, it.Comment = v, why
 	default:
+		if it.path != nil && v != Cannot {
+			why = r.unlikeBefore(it.path)
+		}
 		it.Verdict, it.Comment = Fault, "it was brought back, and is not as it was before the run: "+why
 	}
 }
@@ -464,6 +467,18 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 		return r.judgeMade(p)
 	}
 	return Back, backTo(p.Was)
+}
+
+// unlikeBefore says what of a path is not as it was before the run.
+func (r *restorer) unlikeBefore(p *Path) string {
+	cur, err := look(r.env.Host, p.Name, p.Was != nil && p.Was.Sum != "")
+	switch {
+	case err != nil:
+		return err.Error()
+	case same(p.Was, cur):
+		return "the time of its content is another one"
+	}
+	return difference(p.Was, cur)
 }
 
 // judgeMade says what becomes of a directory that the run made.

@@ -343,6 +343,30 @@ func TestChangedSince(t *testing.T) {
 	}
 }
 
+// timeless is a host that does not set times, and says nothing of it.
+type timeless struct{ host.Host }
+
+func (timeless) Chtimes(string, time.Time, time.Time) error { return nil }
+
+// TestNotAsBefore: what is not as it was after all is named, not what was brought back.
+func TestNotAsBefore(t *testing.T) {
+	t.Parallel()
+	h, dir := ranFiles(t)
+	env := envOf(timeless{h}, dir, secondRun)
+	items, err := StoreOf(env).Undo(t.Context(), env, firstRun, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range items {
+		const want = "it was brought back, and is not as it was before the run: the time of its content is another one"
+		if it.Name == "/etc/app/conf" && it.Verdict == Fault && it.Comment == want {
+			return
+		}
+		t.Logf("%s: %d %s", it.Name, it.Verdict, it.Comment)
+	}
+	t.Error("/etc/app/conf is not told as it is")
+}
+
 // A run that was killed keeps what it had done: what it had not looked at any more is not
 // touched without a word.
 func TestKilledRun(t *testing.T) {
