@@ -44,6 +44,8 @@ type OutFlags struct {
 	Reports      []string // files
 	Metrics      string   // file
 	ReportMode   string   // of new files of reports
+	// Timing has where the time of the run and of its hosts went printed on stderr.
+	Timing bool
 	// Stream has what programs print shown while they run: --out=stream, which leaves the
 	// outputter of the report as it is.
 	Stream bool
@@ -146,6 +148,7 @@ func (f *OutFlags) Register(fs *pflag.FlagSet) {
 func (f *OutFlags) RegisterReports(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.Reports, "report", nil, "also write reports to these files (comma-separated): .html, .xml (JUnit), .md, .ndjson, .prom, .sarif")
 	fs.StringVar(&f.ReportMode, "report-mode", "", "mode of new files of --report, such as 0644; default 0600")
+	fs.BoolVar(&f.Timing, "timing", false, "print on stderr where the time of the run and of its hosts went: connection, agent, compiling, states")
 	fs.StringVar(&f.Metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/internal/trace"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/core/version"
@@ -194,6 +195,11 @@ func (r *Report) WriteReports(data value.Value, retcode int) error {
 	}
 	r.written = true
 	defer r.sendTrace(data, retcode)
+	if r.Flags.Output.Timing && r.Rec != nil && !r.profiles() {
+		if err := trace.Text(r.App.Err, r.traced(data, retcode)); err != nil {
+			return err
+		}
+	}
 	if len(r.ReportTo) == 0 {
 		return nil
 	}

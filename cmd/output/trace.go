@@ -33,7 +33,7 @@ func (r *Report) startTrace() {
 	if r.Exporter, err = trace.NewExporter(r.App.Getenv, version.Number(), r.Cfg.Opts.Str("id")); err != nil {
 		r.Note("traces are not sent: " + err.Error())
 	}
-	if r.Exporter != nil || r.profiles() {
+	if r.Exporter != nil || r.profiles() || r.Flags.Output.Timing {
 		r.Rec = trace.New(time.Now)
 		r.Watch = r.Rec.Fleet(r.Watch)
 	}

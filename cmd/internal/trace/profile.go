@@ -137,11 +137,15 @@ var hostKinds = [...]hostKind{
 // Text prints a profile: the time of each part of the run, and of its hosts.
 func Text(w io.Writer, p *Profile) error {
 	kinds, hosts := p.sums.kinds, p.sums.hosts
-	if len(p.Spans) == 0 || len(kinds) == 0 {
+	if len(p.Spans) == 0 {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(t, "\nTime of the run: %s ms\n\n", ms(p.Spans[0].End.Sub(p.Spans[0].Start)))
+	fmt.Fprintf(t, "\nTime of the run: %s ms\n", ms(p.Spans[0].End.Sub(p.Spans[0].Start)))
+	if len(kinds) == 0 {
+		return t.Flush()
+	}
+	fmt.Fprintln(t)
 	fmt.Fprintln(t, "part\tcount\ttotal (ms)\tlongest (ms)\tof")
 	for _, k := range kinds {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", k.kind, k.count, ms(k.total), ms(k.longest), short(k.of))
@@ -172,6 +176,23 @@ func Text(w io.Writer, p *Profile) error {
 	if more := len(hosts) - maxHosts; more > 0 {
 		fmt.Fprintf(t, "%d more, which took less\n", more)
 	}
+	fmt.Fprint(t, "share")
+	all, of := hostSum{}, time.Duration(0)
+	for _, h := range hosts {
+		of += h.total
+		for i := range hostKinds {
+			all.parts[i] += h.parts[i]
+			all.has[i] = all.has[i] || h.has[i]
+		}
+	}
+	for i := range hostKinds {
+		cell := "-"
+		if all.has[i] && of > 0 {
+			cell = fmt.Sprintf("%.0f %%", 100*float64(all.parts[i])/float64(of))
+		}
+		fmt.Fprint(t, "\t"+cell)
+	}
+	fmt.Fprintf(t, "\t%s\n", ms(of))
 	return t.Flush()
 }
 
