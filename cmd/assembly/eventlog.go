@@ -21,24 +21,37 @@ import (
 // errNoEventLog says what keeps events, and what has to be configured.
 var errNoEventLog = errors.New("since needs a log of events, and none is configured: set event_return to mysql, pgjsonb, postgres or sqlite3, or stream in event_bus (NATS); a bus on PostgreSQL alone keeps no events")
 
+// EventStream returns the stream of the bus, which keeps what all controllers sent; ok is false
+// where the bus has none.
+func EventStream(env *fun.Env) (log events.Log, ok bool, err error) {
+	name, set, carried, err := busSettings(env)
+	if err != nil || name != natsStore || set.Str("stream") == "" {
+		return log, false, err
+	}
+	opt, err := natsOptions(set, env.Opts.Str("config_dir"))
+	if err != nil {
+		return log, false, fmt.Errorf("event_bus: %w", err)
+	}
+	opt.Name = "brine " + env.ID
+	l, err := natsbus.New(opt)
+	if err != nil {
+		return log, false, fmt.Errorf("event_bus: %w", err)
+	}
+	return events.Log{Name: "the stream " + opt.Stream, Read: func(ctx context.Context, since time.Time, each func(event.Event) bool) error {
+		return l.History(ctx, since, func(e event.Event) bool {
+			if len(carried) > 0 && !slices.ContainsFunc(carried, func(glob string) bool { return value.Fnmatch(glob, e.Tag) }) {
+				return true
+			}
+			return each(e)
+		})
+	}}, true, nil
+}
+
 // eventLog returns what keeps the events of before: the stream of the bus, else the database of
 // a returner of events.
-func eventLog(ctx context.Context, env *fun.Env) (events.Log, error) {
-	name, set, _, err := busSettings(env)
-	if err != nil {
-		return events.Log{}, err
-	}
-	if name == natsStore && set.Str("stream") != "" {
-		opt, err := natsOptions(set, env.Opts.Str("config_dir"))
-		if err != nil {
-			return events.Log{}, fmt.Errorf("event_bus: %w", err)
-		}
-		opt.Name = "brine " + env.ID
-		l, err := natsbus.New(opt)
-		if err != nil {
-			return events.Log{}, fmt.Errorf("event_bus: %w", err)
-		}
-		return events.Log{Name: "the stream " + opt.Stream, Read: l.History}, nil
+func eventLog(_ context.Context, env *fun.Env) (events.Log, error) {
+	if log, ok, err := EventStream(env); ok || err != nil {
+		return log, err
 	}
 	var names []string
 	switch v := env.Opts.At("event_return").(type) {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"brine/cmd/assembly"
+	"brine/cmd/runner"
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
@@ -43,7 +45,15 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 	if m, ok := env.Fleet.(fun.Masters); ok {
 		m.Listen(ctx)
 	}
-	h.wg.Go(func() { h.hearRemote(ctx, env.Bus, after) })
+	earlier, err := h.earlier(ctx, env)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	h.wg.Go(func() {
+		earlier()
+		h.hearRemote(ctx, env.Bus, after)
+	})
 	if err := h.hearLocal(ctx); err != nil {
 		cancel()
 		h.wg.Wait()
@@ -60,6 +70,65 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 			stop()
 		}
 	}, nil
+}
+
+const (
+	// overlap is how long before the last event that was brought a worker begins to read a
+	// stream: others may have heard earlier ones that are not in the queue yet.
+	overlap = time.Minute
+	// longestGap is how old the events are at most that a worker reads of a stream when it
+	// starts.
+	longestGap = 10 * time.Minute
+)
+
+// earlier returns what hears the events that the stream of the bus has, from a moment before
+// the last one on that was brought into the queue. So each worker brings all events in their
+// order, also one that starts while others wait for the database with what they heard; those
+// that are known are not brought again. Without a stream nothing is heard.
+func (h *hearing) earlier(ctx context.Context, env *fun.Env) (read func(), err error) {
+	if !h.o.react {
+		return func() {}, nil
+	}
+	log, ok, err := assembly.EventStream(env)
+	if !ok || err != nil {
+		return func() {}, err
+	}
+	return func() {
+		for told := false; ctx.Err() == nil; h.wait(ctx, time.Second) {
+			since, err := h.lastBrought(ctx)
+			if err == nil && since.IsZero() {
+				return
+			}
+			if err == nil {
+				err = log.Read(ctx, since, func(e event.Event) bool {
+					h.hear(ctx, e)
+					return ctx.Err() == nil
+				})
+			}
+			if err == nil || ctx.Err() != nil {
+				return
+			}
+			if !told {
+				told = true
+				h.s.Tell(fmt.Errorf("earlier events of %s cannot be read, it is tried again: %w", log.Name, err))
+			}
+		}
+	}, nil
+}
+
+// lastBrought is from when on earlier events are heard; zero: there are none.
+func (h *hearing) lastBrought(ctx context.Context) (time.Time, error) {
+	ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+	defer cancel()
+	at, err := h.q.LastEvent(ask, h.o.queue)
+	if err != nil || at.IsZero() {
+		return at, err
+	}
+	since := at.Add(-overlap)
+	if oldest := h.app.Host.Now().Add(-longestGap); since.Before(oldest) {
+		since = oldest
+	}
+	return since, nil
 }
 
 // hear hands an event to those who take it.

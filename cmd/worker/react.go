@@ -27,6 +27,9 @@ const (
 	maxArrivalBytes = 64 << 20
 	// tellEvery is how often a worker says which events nobody reacts to.
 	tellEvery = 10 * time.Second
+	// refusals is how often a queue that answers does not take something before that is taken
+	// for its answer: it may have come back just then.
+	refusals = 4
 	// drainTime bounds how long a worker that stops brings what it heard into the queue.
 	drainTime = 5 * time.Second
 )
@@ -162,6 +165,7 @@ func (r *reacting) bring(ctx context.Context) {
 // bringOne brings an event into the queue. A queue that does not answer is asked until it
 // does.
 func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
+	answers := 0
 	for told, n := false, 0; ; n++ {
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		decision, entry, err := r.tryToBring(try, e)
@@ -170,7 +174,10 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 			r.became(decision, entry)
 			return nil
 		}
-		if ctx.Err() != nil || r.q.Ping(ctx) == nil && n > 0 { // the queue answers, and does not take it
+		if r.q.Ping(ctx) == nil {
+			answers++
+		}
+		if ctx.Err() != nil || answers >= refusals { // the queue answers, and does not take it
 			return err
 		}
 		if !told {

@@ -231,11 +231,15 @@ func (k *sinking) lose(name string, n int) {
 
 // asked asks the database of the queue until it answers.
 func (k *sinking) asked(ctx context.Context, ask func(context.Context) error) error {
+	answers := 0
 	for told, n := false, 0; ; n++ {
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		err := ask(try)
 		cancel()
-		if err == nil || ctx.Err() != nil || n > 0 && k.q.Ping(ctx) == nil { // it answers, and does not take it
+		if err != nil && k.q.Ping(ctx) == nil {
+			answers++
+		}
+		if err == nil || ctx.Err() != nil || answers >= refusals { // it answers, and does not take it
 			return err
 		}
 		if !told {
