@@ -27,13 +27,13 @@ import (
 // natsStore is the store of an event_bus that is not a returner.
 const natsStore = "nats"
 
-// OpenBus opens the bus between controllers that the option event_bus names; nil
-// where there is none. The error is one of configuration.
-func OpenBus(ctx context.Context, env *fun.Env, o bus.Options) (*bus.Bus, error) {
-	set := value.NewMap(4)
+// busSettings reads the option event_bus: the name of its store, its settings, and the tags
+// that it carries. The name is "" where there is none.
+func busSettings(env *fun.Env) (name string, set *value.Map, carried []string, err error) {
+	set = value.NewMap(4)
 	switch v := env.Opts.At("event_bus").(type) {
 	case nil:
-		return nil, nil
+		return "", nil, nil, nil
 	case string:
 		if strings.Contains(v, "://") {
 			set.Set("url", v)
@@ -43,20 +43,20 @@ func OpenBus(ctx context.Context, env *fun.Env, o bus.Options) (*bus.Bus, error)
 	case *value.Map:
 		set = v.Copy()
 	default:
-		return nil, fmt.Errorf("event_bus: %s is not a store such as postgres, a URL such as nats://nats1:4222, or a mapping", value.Repr(v))
+		return "", nil, nil, fmt.Errorf("event_bus: %s is not a store such as postgres, a URL such as nats://nats1:4222, or a mapping", value.Repr(v))
 	}
 	switch tags := set.At("tags").(type) {
 	case nil:
 	case string:
-		o.Tags = jobs.Names(tags)
+		carried = jobs.Names(tags)
 	case *value.List:
 		for _, t := range tags.Items {
-			o.Tags = append(o.Tags, value.Str(t))
+			carried = append(carried, value.Str(t))
 		}
 	default:
-		return nil, fmt.Errorf("event_bus: tags: %s is not a list of globs", value.Repr(tags))
+		return "", nil, nil, fmt.Errorf("event_bus: tags: %s is not a list of globs", value.Repr(tags))
 	}
-	name := set.Str("store")
+	name = set.Str("store")
 	set.Delete("store")
 	set.Delete("tags")
 	if name == "" {
@@ -65,6 +65,17 @@ func OpenBus(ctx context.Context, env *fun.Env, o bus.Options) (*bus.Bus, error)
 			name = natsStore
 		}
 	}
+	return name, set, carried, nil
+}
+
+// OpenBus opens the bus between controllers that the option event_bus names; nil
+// where there is none. The error is one of configuration.
+func OpenBus(ctx context.Context, env *fun.Env, o bus.Options) (*bus.Bus, error) {
+	name, set, carried, err := busSettings(env)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	o.Tags = carried
 	switch name {
 	case natsStore:
 		opt, err := natsOptions(set, env.Opts.Str("config_dir"))

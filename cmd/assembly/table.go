@@ -439,7 +439,7 @@ func Table() *fun.Table {
 // stateRunner joins orchestrations with what watches and steers runs.
 func stateRunner() fun.Module {
 	m := orchestrate.Runners()
-	m.Specs = slices.Concat(m.Specs, events.StateSpecs(), events.PauseRunners())
+	m.Specs = slices.Concat(m.Specs, events.StateSpecs(eventLog), events.PauseRunners())
 	m.SortSpecs()
 	return m
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,11 +27,14 @@ const (
 	maxArrivalBytes = 64 << 20
 	// tellEvery is how often a worker says which events nobody reacts to.
 	tellEvery = 10 * time.Second
+	// refusals is how often a queue that answers does not take something before that is taken
+	// for its answer: it may have come back just then.
+	refusals = 4
 	// drainTime bounds how long a worker that stops brings what it heard into the queue.
 	drainTime = 5 * time.Second
 )
 
-// A reacting hears events, and brings those that something reacts to into the queue.
+// A reacting takes the events that something reacts to, and brings them into the queue.
 type reacting struct {
 	*worker
 	m      reactor.Map
@@ -52,11 +54,10 @@ type reacting struct {
 	skipped int            // events that another worker brings, since they cannot be told apart
 }
 
-// react begins to hear events, until the function that it returns is called. No event of this
-// machine or of another controller that is fired after its return is missed.
-func (w *worker) react(ctx context.Context) (stop func(), err error) {
+// newReacting reads what reacts to events.
+func (w *worker) newReacting() (r *reacting, err error) {
 	opts, conf := w.s.Cfg.Opts, w.s.Cfg.Opts.Str("conf_file")
-	r := &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string]int{}}
+	r = &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string]int{}}
 	if r.m, err = reactor.Read(w.app.Host, opts, filepath.Dir(conf), w.s.Cfg.Place); err != nil {
 		return nil, err
 	}
@@ -66,38 +67,27 @@ func (w *worker) react(ctx context.Context) (stop func(), err error) {
 			Hint: `write "reactor: [{'deploy/*': [salt://reactor/deploy.sls]}]" there; -c names the directory of the configuration`,
 		}
 	}
-	if r.limits, err = reactor.ReadLimits(opts, w.s.Cfg.Place); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	env, err := w.s.Hear(ctx)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
+	r.limits, err = reactor.ReadLimits(opts, w.s.Cfg.Place)
+	return r, err
+}
+
+// begin begins to bring what is heard into the queue, until the function that it returns is
+// called after the last event was heard.
+func (r *reacting) begin(ctx context.Context, env *fun.Env) (stop func()) {
 	r.id = env.ID
-	after := env.Bus.Seq()
-	if m, ok := env.Fleet.(fun.Masters); ok {
-		m.Listen(ctx)
-	}
-	r.wg.Go(func() { r.hearRemote(ctx, env.Bus, after) })
-	if err := r.hearLocal(ctx); err != nil {
-		cancel()
-		r.wg.Wait()
-		return nil, err
-	}
 	bringing, done := context.WithCancel(context.WithoutCancel(ctx))
 	brought := make(chan struct{})
 	go func() {
 		defer close(brought)
 		r.bring(bringing)
 	}()
-	w.s.Note("events are heard: " + r.globs())
-	if w.o.collect != "" {
-		r.wg.Go(func() { r.collect(ctx, env) })
+	r.s.Note("events are heard: " + r.globs())
+	visiting, end := context.WithCancel(ctx)
+	if r.o.collect != "" {
+		r.wg.Go(func() { r.collect(visiting, env) })
 	}
 	return func() {
-		cancel()
+		end()
 		r.wg.Wait()
 		close(r.arrivals)
 		select {
@@ -106,7 +96,7 @@ func (w *worker) react(ctx context.Context) (stop func(), err error) {
 		}
 		done()
 		<-brought
-	}, nil
+	}
 }
 
 // globs names the tags that something reacts to.
@@ -118,54 +108,6 @@ func (r *reacting) globs() string {
 	return printable.Line(fun.Some(all))
 }
 
-// hearLocal hears the runs of this user on this machine; it returns when it does. If that
-// ends later, it says so and begins again.
-func (r *reacting) hearLocal(ctx context.Context) error {
-	ready, failed := make(chan struct{}), make(chan error, 1)
-	begun := sync.OnceFunc(func() { close(ready) })
-	r.wg.Go(func() {
-		for ctx.Err() == nil {
-			err := r.s.HearRuns(ctx, begun, func(e event.Event) bool {
-				r.hear(ctx, e)
-				return true
-			})
-			if ctx.Err() != nil {
-				return
-			}
-			err = fmt.Errorf("--react: the events of this machine cannot be heard: %w", err)
-			select {
-			case <-ready:
-			default:
-				failed <- err
-				return
-			}
-			r.s.Tell(fmt.Errorf("%w; it is tried again, and what was sent meanwhile is missed", err))
-			r.wait(ctx, time.Second)
-		}
-	})
-	select {
-	case <-ready:
-		return nil
-	case err := <-failed:
-		return err
-	}
-}
-
-// hearRemote hears other controllers and Salt masters.
-func (r *reacting) hearRemote(ctx context.Context, bus event.Bus, after uint64) {
-	for {
-		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Foreign })
-		if lost > 0 {
-			r.miss(int(min(lost, math.MaxInt32)))
-		}
-		if err != nil {
-			return
-		}
-		r.hear(ctx, e)
-		after = e.Seq
-	}
-}
-
 // miss notes that events were lost before anybody saw their tags.
 func (r *reacting) miss(n int) {
 	r.mu.Lock()
@@ -175,11 +117,6 @@ func (r *reacting) miss(n int) {
 
 // hear takes an event if something reacts to it.
 func (r *reacting) hear(ctx context.Context, e event.Event) {
-	if e.Tag == event.LostTag {
-		if n, ok := value.AsInt(e.Data.At("lost")); ok && n > 0 {
-			r.miss(int(min(n, maxArrivals*1000)))
-		}
-	}
 	if len(r.m.Match(e.Tag)) == 0 || ctx.Err() != nil {
 		return
 	}
@@ -228,6 +165,7 @@ func (r *reacting) bring(ctx context.Context) {
 // bringOne brings an event into the queue. A queue that does not answer is asked until it
 // does.
 func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
+	answers := 0
 	for told, n := false, 0; ; n++ {
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		decision, entry, err := r.tryToBring(try, e)
@@ -236,7 +174,10 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 			r.became(decision, entry)
 			return nil
 		}
-		if ctx.Err() != nil || r.q.Ping(ctx) == nil && n > 0 { // the queue answers, and does not take it
+		if r.q.Ping(ctx) == nil {
+			answers++
+		}
+		if ctx.Err() != nil || answers >= refusals { // the queue answers, and does not take it
 			return err
 		}
 		if !told {

@@ -59,7 +59,9 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 number of workers, on any number of machines, can share a queue. With --react it also
 waits for events, and runs what the option reactor asks for as a reaction to them: see
 'brine docs reactor'. With --collect it fetches the events of beacons, over SSH, from
-machines that have no way to send them: see 'brine docs beacons'.
+machines that have no way to send them: see 'brine docs beacons'. With the option
+event_sinks it sends events to webhooks, logstash, syslog, Slack and files: see
+'brine docs events'.
 
 A worker runs in the foreground, for example as a unit of systemd or in a
 container. After the first signal (Ctrl-C, SIGTERM) it finishes its run and stops;
@@ -223,10 +225,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		return err
 	}
 	s.Note(fmt.Sprintf("worker %s takes orchestrations of the queue %s", w.name, o.queue))
-	stop := func() {}
-	if o.react {
-		stop, err = w.react(ctx)
-	}
+	stop, err := w.hearAll(ctx)
 	if err == nil {
 		quiet := w.notifies(ctx, env)
 		unschedule := w.schedule(ctx)
@@ -239,6 +238,30 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		err = cerr
 	}
 	return err
+}
+
+// hearAll begins to hear events, if something reacts to them or they are to be sent
+// somewhere.
+func (w *worker) hearAll(ctx context.Context) (stop func(), err error) {
+	var to []listener
+	if w.o.react {
+		r, err := w.newReacting()
+		if err != nil {
+			return nil, err
+		}
+		to = append(to, r)
+	}
+	s, err := w.newSinking()
+	if err != nil {
+		return nil, err
+	}
+	if s != nil && !w.o.once && !w.o.drainEmpty {
+		to = append(to, s)
+	}
+	if len(to) == 0 {
+		return func() {}, nil
+	}
+	return w.listen(ctx, to)
 }
 
 // opened returns the queue, for which it waits until the database answers: nil is that
@@ -343,6 +366,7 @@ func (w *worker) idle(ctx context.Context) (done bool, err error) {
 		w.swept = time.Now()
 		opts := w.s.Cfg.Opts
 		w.s.Doubt(w.q.Clean(ctx, keptFor(opts, "keep_jobs_seconds"), keptFor(opts, "keep_history")))
+		w.s.Doubt(w.q.CleanSinks(ctx))
 	}
 	if w.foreignShown && !w.o.drainEmpty {
 		return false, nil

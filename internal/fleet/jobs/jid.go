@@ -2,6 +2,7 @@
 package jobs
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -34,6 +35,14 @@ func (j *JIDs) Next(now time.Time) string {
 func JIDAt(t time.Time) string {
 	s := t.UTC().Format(jidLayout)
 	return s[:14] + s[15:]
+}
+
+// TimeOf is the moment of a job id.
+func TimeOf(jid string) (time.Time, error) {
+	if !IsJID(jid) {
+		return time.Time{}, fmt.Errorf("%q is not a jid", jid)
+	}
+	return time.ParseInLocation(jidLayout, jid[:14]+"."+jid[14:], time.UTC)
 }
 
 // IsJID reports whether s looks like a job id.

@@ -67,7 +67,7 @@ func (s *Store) attempt(ctx context.Context, x *Destinations, n *Notice, now fun
 	}
 	d := x.Find(n.Destination)
 	if d == nil {
-		err = &permanentError{errors.New("the configuration has no destination of this name any more")}
+		err = &permanentError{err: errors.New("the configuration has no destination of this name any more")}
 	} else {
 		err = d.Send(ctx, n, now())
 	}

@@ -262,6 +262,16 @@ func (s *Store) Sole(ctx context.Context, queue, worker string) (bool, error) {
 	return n > 0, err
 }
 
+// LastEvent returns when an event was brought into a queue last; zero: none is known.
+func (s *Store) LastEvent(ctx context.Context, queue string) (time.Time, error) {
+	var at sql.NullInt64
+	err := s.db.QueryRowContext(ctx, s.d.bind("SELECT MAX(created) FROM "+eventTable+" WHERE queue = ? AND event <> ?"), queue, Key(queue, "sole")).Scan(&at)
+	if err != nil || !at.Valid {
+		return time.Time{}, err
+	}
+	return time.UnixMicro(at.Int64).UTC(), nil
+}
+
 // A Link is an entry of a chain of causes.
 type Link struct {
 	JID   string

@@ -79,6 +79,12 @@ func (x *tester) events() {
 		x.state(l[0].JID, queue.Refused)
 	}
 	x.trace(a)
+	if at, err := x.s.LastEvent(x.Context(), "events"); err != nil || time.Since(at).Abs() > time.Minute {
+		x.Errorf("LastEvent = %v, %v", at, err)
+	}
+	if at, err := x.s.LastEvent(x.Context(), "none"); err != nil || !at.IsZero() {
+		x.Errorf("LastEvent of a queue without events = %v, %v", at, err)
+	}
 	for _, tt := range []struct {
 		worker string
 		want   bool
@@ -86,6 +92,9 @@ func (x *tester) events() {
 		if got, err := x.s.Sole(x.Context(), "events", tt.worker); got != tt.want || err != nil {
 			x.Errorf("Sole of %s = %v, %v", tt.worker, got, err)
 		}
+	}
+	if at, err := x.s.LastEvent(x.Context(), "events"); err != nil || at.After(time.Now().Add(5*time.Second)) {
+		x.Errorf("LastEvent = %v, %v: it is that of a worker", at, err)
 	}
 	x.exec("UPDATE brine_queue_events SET created = 1")
 	if got, err := x.s.Sole(x.Context(), "events", "w2"); !got || err != nil {

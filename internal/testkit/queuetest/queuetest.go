@@ -46,6 +46,7 @@ func Store(t *testing.T, open func() *queue.Store, exec func(string)) {
 	x.lanes(open)
 	x.storm()
 	x.schedules(open)
+	x.sinks(open)
 	x.older(open)
 }
 

@@ -16,8 +16,26 @@ import (
 	"brine/internal/py/value"
 )
 
+// A Log keeps events. Read calls each with those since a time, in their order, until each
+// returns false.
+type Log struct {
+	Name string
+	Read func(ctx context.Context, since time.Time, each func(event.Event) bool) error
+}
+
+// An OpenLog returns the log of the events of before; the error says why there is none.
+type OpenLog func(ctx context.Context, env *fun.Env) (Log, error)
+
 // StateSpecs are the rows that the runner module "state" has from here.
-func StateSpecs() []fun.Spec { return stateSpecs }
+func StateSpecs(open OpenLog) []fun.Spec {
+	return []fun.Spec{{
+		Name: "event", Src: "runners/state.py event",
+		Do: func(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
+			return watch(ctx, c, a, open)
+		},
+		Doc: "Print the events of brine runs, one per line: the tag, a tab and the data as JSON.\nIt shows current and future runs of this user on this machine, and with since also what a log of events has.",
+	}}
+}
 
 // Runners returns the rows of the runner module "event".
 func Runners() fun.Module {
@@ -71,10 +89,12 @@ type watchArgs struct {
 	_        string        `arg:"node" default:"master" doc:"accepted without effect; there is one event bus"`
 	Timeout  time.Duration `arg:"timeout" unit:"s" doc:"fail if the events do not arrive within this time"`
 	Query    string        `arg:"query" doc:"JMESPath expression on tag and data: only events for which it is true"`
+	Since    string        `arg:"since" doc:"first print the events of a log since this jid, time (UTC, such as '2026-11-20 14:00') or duration (15m)"`
+	Follow   bool          `arg:"follow" default:"True" doc:"with since: go on with the events that come; False ends after those of the log"`
 }
 
 // watch prints events. Salt: salt/modules/state.py event.
-func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
+func watch(ctx context.Context, c *fun.Call, a *watchArgs, open OpenLog) (fun.Result, error) {
 	from, ok := c.Env.Peers.(source)
 	if !ok {
 		return fun.Result{}, fun.Errorf("the events of other processes cannot be seen here")
@@ -91,6 +111,10 @@ func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
 	}
 	go until(ctx, c.Env.OnStart, cancel)
 	wanted, err := filter(a.Query)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	p, err := newPast(ctx, c, a, open)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -116,25 +140,44 @@ func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
 	if left == 0 {
 		return fun.Result{Out: "quiet"}, nil
 	}
+	if p != nil && !a.Follow {
+		c.Env.Note("events %s of %s since %s", pat, p.log.Name, p.since.Format(time.RFC3339))
+		if err := p.log.Read(ctx, p.since, show); err != nil && ctx.Err() == nil {
+			return fun.Result{}, fun.Errorf("%s: %v", p.log.Name, err)
+		}
+		return ended(ctx, timedOut, left, limit)
+	}
 	var wg sync.WaitGroup
 	if c.Env.Bus != nil {
-		wg.Go(func() { remote(ctx, c.Env.Bus, show, cancel) })
+		wg.Go(func() { remote(ctx, c.Env.Bus, p.live(show), cancel) })
 	}
 	err = from.Watch(ctx, func() {
 		c.Env.Note("listening for events %s of this user's runs (%d now)", pat, from.Runs())
-	}, show)
-	ended := context.Cause(ctx)
+		if p != nil {
+			c.Env.Note("before them, those of %s since %s", p.log.Name, p.since.Format(time.RFC3339))
+			wg.Go(func() {
+				if !p.read(ctx, c, show) {
+					cancel()
+				}
+			})
+		}
+	}, p.live(show))
+	res, terr := ended(ctx, timedOut, left, limit)
+	if err != nil && ctx.Err() == nil {
+		terr = err
+	}
 	cancel()
 	wg.Wait()
-	switch {
-	case err == nil:
-	case errors.Is(ended, timedOut):
-		if left > 0 {
-			return fun.Result{Out: "quiet", Retcode: 1}, fun.Errorf("%d more events were waited for when %s had passed", left, limit)
-		}
-	case ended != nil:
-	default:
-		return fun.Result{}, err
+	if perr := p.failed(); perr != nil {
+		return fun.Result{}, perr
+	}
+	return res, terr
+}
+
+// ended is how a watch ended: with an error if there was not enough when its time had passed.
+func ended(ctx context.Context, timedOut error, left int64, limit time.Duration) (fun.Result, error) {
+	if errors.Is(context.Cause(ctx), timedOut) && left > 0 {
+		return fun.Result{Out: "quiet", Retcode: 1}, fun.Errorf("%d more events were waited for when %s had passed", left, limit)
 	}
 	return fun.Result{Out: "quiet"}, nil
 }

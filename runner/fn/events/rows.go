@@ -5,13 +5,6 @@ import (
 	"brine/internal/py/value"
 )
 
-var stateSpecs = []fun.Spec{
-	{
-		Name: "event", Src: "runners/state.py event", Do: watch,
-		Doc: "Print the events of brine runs, one per line: the tag, a tab and the data as JSON.\nIt shows current and future runs of this user on this machine.",
-	},
-}
-
 var eventSpecs = []fun.Spec{
 	{
 		Name: "send", Src: "runners/event.py send", Do: send,

@@ -226,3 +226,23 @@ func (m *module) stats(ctx context.Context, c *fun.Call, a *statsArgs) (fun.Resu
 		return out, nil
 	})
 }
+
+// sinks returns what became of the events for each sink.
+func (m *module) sinks(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return m.with(ctx, c, func(s *queue.Store) (value.Value, error) {
+		all, err := s.Sinks(ctx)
+		out := value.NewMap(len(all))
+		for _, x := range all {
+			one := value.MapOf("sent", x.Sent, "waiting", int64(x.Waiting), "bytes", x.Bytes, "lost", x.Lost, "worker", x.Held)
+			if x.Error != "" {
+				one.Set("error", x.Error)
+			}
+			if x.Tries > 0 {
+				one.Set("failed_attempts", int64(x.Tries))
+				one.Set("next_attempt", x.Due.Format(event.StampFormat))
+			}
+			out.Set(x.Name, one)
+		}
+		return out, err
+	})
+}

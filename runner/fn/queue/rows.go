@@ -40,6 +40,10 @@ func Runners(open Opener) fun.Module {
 			Doc: "Return a queued orchestration with its arguments.",
 		},
 		{
+			Name: "sinks", Lookup: true, Do: m.sinks,
+			Doc: "Return what became of the events for each sink: how many wait, were sent and are lost.",
+		},
+		{
 			Name: "stats", Lookup: true, Do: m.stats,
 			Doc: "Return how many orchestrations each queue has, by state, and the workers that run one now.",
 		},

@@ -573,6 +573,7 @@ var ownOptions = [...]string{
 	"custom_timeout",
 	"event_bus",
 	"event_return_find_job",
+	"event_sinks",
 	"exclude_ext_pillar",
 	"file_mode",
 	"file_recv_max_total",

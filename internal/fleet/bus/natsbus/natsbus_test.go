@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
+	"brine/internal/core/event"
 	"brine/internal/fleet/bus"
 	"brine/internal/fleet/returner/tlsconf"
 	"brine/internal/py/value"
@@ -287,5 +288,61 @@ func TestClose(t *testing.T) {
 	b.Hears(t, "last")
 	if got := strings.Count(b.Heard(t), "some"); got != 1000 {
 		t.Errorf("b heard %d of 1000", got)
+	}
+}
+
+// What a stream has stored since a time can be read, in its order and to its end.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	srv := natstest.Start(t, func(o *server.Options) { o.JetStream, o.StoreDir = true, t.TempDir() })
+	l, err := New(Options{URL: srv.URL(), Prefix: "brine", Stream: "BRINE", From: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(since time.Time, most int) (got []string) {
+		t.Helper()
+		if err := l.History(t.Context(), since, func(e event.Event) bool {
+			got = append(got, e.Tag)
+			if !e.Data.Has("_stamp") {
+				t.Errorf("%s has no time", e.Tag)
+			}
+			return len(got) < most
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if err := l.History(t.Context(), time.Now(), nil); err == nil || !strings.Contains(err.Error(), "makes the stream that event_bus names") {
+		t.Errorf("without a stream: %v", err)
+	}
+	nc, err := nats.Connect(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BRINE", Subjects: []string{"brine.>", "other"}}); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now().Add(-time.Minute)
+	if got := read(begin, 9); got != nil {
+		t.Errorf("an empty stream has %v", got)
+	}
+	for _, m := range [][2]string{{"brine.a", `{"n": 1}`}, {"brine.bad", "{"}, {"brine.b.c", ""}, {"brine.%1B", "{}"}, {"brine.d", `{"_stamp": "2026-11-29T10:00:00.000000"}`}, {"other", "x"}} {
+		if _, err := js.Publish(t.Context(), m[0], []byte(m[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(read(begin, 9), " "); got != "a b/c d" {
+		t.Errorf("the stream has %s", got)
+	}
+	if got := strings.Join(read(begin, 2), " "); got != "a b/c" {
+		t.Errorf("the first two are %s", got)
+	}
+	if got := read(time.Now().Add(time.Hour), 9); got != nil {
+		t.Errorf("events to come: %v", got)
 	}
 }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -91,6 +93,53 @@ func testStore(t *testing.T, s returner.Settings) {
 	testQueue(t, s)
 	testShared(t, s)
 	testNotices(t, s)
+	testEvents(t, s)
+}
+
+// testEvents tries the log of events: those since a time, in their order.
+func testEvents(t *testing.T, s returner.Settings) {
+	t.Helper()
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	const n = 3*eventPage/2 + 1
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	var rows []jobs.EventRow
+	for i := range n {
+		rows = append(rows, jobs.EventRow{Tag: fmt.Sprint("log/", i), Data: value.MapOf("n", int64(i), "text", "é \U0001f9c2", "_stamp", at.Add(time.Duration(i-n)*time.Second).Format(event.StampFormat)), Master: "ctl"})
+	}
+	if err := r.(jobs.EventSaver).SaveEvents(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	log := r.(interface {
+		Events(context.Context, time.Time, func(event.Event) bool) error
+	})
+	read := func(since time.Time, most int) (got []string) {
+		t.Helper()
+		if err := log.Events(t.Context(), since, func(e event.Event) bool {
+			if strings.HasPrefix(e.Tag, "log/") {
+				got = append(got, e.Tag)
+			}
+			return len(got) < most
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := read(at.Add(-time.Hour), 1<<30); len(got) != n || got[0] != "log/0" || got[n-1] != fmt.Sprint("log/", n-1) {
+		t.Errorf("the log has %d events", len(got))
+	}
+	if got := read(at.Add(-2*time.Second), 1<<30); fmt.Sprint(got) != fmt.Sprintf("[log/%d log/%d]", n-2, n-1) {
+		t.Errorf("the last two events are %v", got)
+	}
+	if got := read(at.Add(-time.Hour), 3); len(got) != 3 {
+		t.Errorf("of three events %d were read", len(got))
+	}
+	if got := read(at.Add(2*time.Hour), 1<<30); got != nil {
+		t.Errorf("events to come: %v", got)
+	}
 }
 
 // testNotices tries the notifications that are kept until they arrive, beside the history.

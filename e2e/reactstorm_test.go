@@ -1,0 +1,178 @@
+//go:build linux
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"brine/internal/fleet/queue"
+	"brine/internal/testkit/natstest"
+	"brine/internal/testkit/servertest"
+)
+
+// TestReactStormPostgres sends events, of which some have a reaction, through a stream of NATS to five
+// workers on as many machines, which share a queue in PostgreSQL. Workers, NATS and the
+// database are killed in between. Each event that has a reaction is reacted to once, in the
+// order of its tag, or is reported as failed.
+func TestReactStormPostgres(t *testing.T) {
+	t.Parallel()
+	srv := servertest.Postgres(t, "")
+	const workers, tags = 5, 5
+	events, matching, blows := soakCount(400, 100_000), soakCount(40, 1000), soakCount(3, 30)
+	ns := natstest.Start(t, func(o *server.Options) { o.JetStream = true })
+	nc, err := nats.Connect(ns.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BRINE", Subjects: []string{"brine.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	d := newReactTree(t, "storm", "postgres", srv.Port, "0", "event_bus: {url: '"+ns.URL()+"', stream: BRINE}\n")
+	var all []*queueWorker
+	start := func(n int) *queueWorker { return d.hears(t, filepath.Join(d.dir, fmt.Sprint("machine", n))) }
+	for n := range workers {
+		all = append(all, start(n))
+	}
+
+	var sent atomic.Int64
+	began := time.Now()
+	failed := make(chan error, 1)
+	go func() { failed <- publish(t.Context(), js, events, events/matching, tags, &sent) }()
+	ended := func() (n, open int) {
+		counts, err := d.q.Stats(t.Context(), d.name) // the database may be away
+		if err != nil {
+			return 0, 1
+		}
+		for _, c := range counts {
+			switch c.State {
+			case queue.Queued, queue.Running:
+				open += c.N
+			default:
+				n += c.N
+			}
+		}
+		return n, open
+	}
+	killed := 0
+	for i := range blows {
+		d.until(t, fmt.Sprintf("blow %d is due", i), func() bool {
+			n, _ := ended()
+			return n > i*matching/(blows+1)
+		})
+		switch i % 3 {
+		case 0: // a worker, which others outlive
+			n := killed % workers
+			_ = all[n].cmd.Process.Kill()
+			<-all[n].ended
+			killed++
+			all[n] = start(n)
+		case 1:
+			srv.Stop() // with SIGKILL
+			time.Sleep(time.Second)
+			srv.Start(t)
+		case 2:
+			ns.Stop()
+			time.Sleep(time.Second)
+			ns.Again(t)
+		}
+	}
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	for last, since := 0, time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		n, open := ended()
+		if n >= matching && open == 0 {
+			break
+		}
+		if n != last {
+			last, since = n, time.Now()
+		}
+		if time.Since(since) > 3*time.Minute {
+			t.Fatalf("of %d events with a reaction %d have ended, and %d wait or run", matching, n, open)
+		}
+	}
+	entries, err := d.q.List(t.Context(), queue.Query{Queue: d.name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != matching {
+		t.Errorf("%d events with a reaction became %d entries", matching, len(entries))
+	}
+	lines := d.log(t)
+	for line, n := range lines {
+		if n != 1 {
+			t.Errorf("the reaction to %s ran %d times", line, n)
+		}
+	}
+	states, done, others, left := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	for line := range lines {
+		tag, _, _ := strings.Cut(line, " ")
+		left[tag]++
+	}
+	for _, e := range entries {
+		states[e.State]++
+		if e.State == queue.Done {
+			done[e.SLS]++
+			continue
+		}
+		others[e.SLS]++
+		if e.Error == "" {
+			t.Errorf("%s (%s) is %s, and nothing says why", e.JID, e.SLS, e.State)
+		}
+	}
+	for tag, n := range done { // what is set aside may have run
+		if left[tag] < n || left[tag] > n+others[tag] {
+			t.Errorf("%s: %d reactions are done, %d are not, and %d left a line", tag, n, others[tag], left[tag])
+		}
+	}
+	if states[queue.Done] < matching*9/10 {
+		t.Errorf("of %d events with a reaction only %d are done: %v", matching, states[queue.Done], states)
+	}
+	d.inOrder(t)
+	said := 0
+	for _, w := range all {
+		said += strings.Count(w.says(), "are lost")
+	}
+	t.Logf("%d events in %v, %d with a reaction, %d blows (%d workers): %v after %v; lines about losses: %d", events, took.Round(time.Second), matching, blows, killed, states, time.Since(began).Round(time.Second), said)
+}
+
+// publish sends events until each is stored, once: one of each so many has a reaction.
+func publish(ctx context.Context, js jetstream.JetStream, events, each, tags int, sent *atomic.Int64) error {
+	for i := range events {
+		subject, n := fmt.Sprintf("brine.noise.%d", i%97), i
+		if i%each == 0 {
+			n = i / each
+			subject = fmt.Sprintf("brine.deploy.%d", n%tags)
+		}
+		for tries := 0; ; tries++ {
+			try, cancel := context.WithTimeout(ctx, 5*time.Second)
+			_, err := js.Publish(try, subject, fmt.Appendf(nil, `{"n": %d}`, n), jetstream.WithMsgID(fmt.Sprint(i)))
+			cancel()
+			if err == nil {
+				break
+			}
+			if tries > 100 || ctx.Err() != nil {
+				return err
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		sent.Add(1)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"brine/internal/core/event"
+	"brine/internal/core/printable"
+	"brine/internal/fleet/bus"
+	"brine/internal/py/value"
+)
+
+// History calls each with the events that the stream has stored since a time, in their order,
+// until each returns false or there are no more. Those of this controller are among them.
+func (l *Link) History(ctx context.Context, since time.Time, each func(event.Event) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	nc, err := nats.Connect(l.o.URL, append([]nats.Option{
+		nats.Name(l.o.Name), nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.Timeout(dialTimeout), nats.SetCustomDialer(until(ctx)),
+	}, l.auth...)...)
+	if err != nil {
+		return worded(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return worded(err)
+	}
+	ask, done := context.WithTimeout(ctx, dialTimeout)
+	defer done()
+	stream, err := js.Stream(ask, l.o.Stream)
+	if err != nil {
+		return worded(err)
+	}
+	last := stream.CachedInfo().State.LastSeq
+	consumer, err := stream.OrderedConsumer(ask, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{l.o.Prefix + ".>"}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return worded(err)
+	}
+	if info, err := consumer.Info(ask); err != nil || info.NumPending == 0 {
+		return worded(err)
+	}
+	for {
+		m, err := consumer.Next(jetstream.FetchMaxWait(dialTimeout))
+		if errors.Is(err, nats.ErrTimeout) && ctx.Err() == nil { // it was removed meanwhile
+			return nil
+		}
+		if err != nil {
+			return worded(err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return err
+		}
+		if e, ok := l.stored(m, meta); ok && !each(e) {
+			return nil
+		}
+		if meta.NumPending == 0 || meta.Sequence.Stream >= last || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// stored reads an event of the stream, if it is a valid one.
+func (l *Link) stored(m jetstream.Msg, meta *jetstream.MsgMetadata) (e event.Event, ok bool) {
+	tag, ok := Tag(l.o.Prefix, m.Subject())
+	if !ok || tag == "" || len(tag) > bus.MaxTag || printable.Line(tag) != tag {
+		return e, false
+	}
+	data := value.NewMap(1)
+	if len(m.Data()) > 0 {
+		if data = bus.Decode(string(m.Data())); data == nil {
+			return e, false
+		}
+	}
+	if !data.Has("_stamp") {
+		data.Set("_stamp", meta.Timestamp.UTC().Format(event.StampFormat))
+	}
+	return event.Event{Seq: meta.Sequence.Stream, Tag: tag, Data: data, Stamp: meta.Timestamp}, true
+}
