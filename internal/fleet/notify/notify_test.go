@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -237,20 +238,25 @@ func TestShapes(t *testing.T) {
 chat: {kind: slack, url: '`+r.URL+`/services/T/B', allow_private: [127.0.0.0/8]}
 room: {kind: matrix, url: '`+r.URL+`', room: '!a/b:example.org', token: geheim, allow_private: [127.0.0.0/8]}
 `)
-	for _, n := range x.For(failed, nil, start) {
+	loud := failed
+	loud.Cause = "web1: <!channel> a & b @room"
+	for _, n := range x.For(loud, nil, start) {
 		if err := x.Find(n.Destination).Send(t.Context(), &n, start); err != nil {
 			t.Fatal(err)
 		}
 		q, body := r.got[len(r.got)-1], r.bodies[len(r.bodies)-1]
-		field, want := "text", "POST /services/T/B"
+		field, want, cause := "text", "POST /services/T/B", "web1: &lt;!channel&gt; a &amp; b @room"
 		if n.Destination == "room" {
+			if cause = loud.Cause; !strings.Contains(body, `"m.mentions":{}`) {
+				t.Errorf("the message calls people: %s", body)
+			}
 			field, want = "body", "PUT /_matrix/client/v3/rooms/%21a%2Fb:example.org/send/m.room.message/"+n.ID
 			if q.Header.Get("Authorization") != "Bearer geheim" {
 				t.Errorf("headers %v", q.Header)
 			}
 		}
-		var m map[string]string
-		if err := json.Unmarshal([]byte(body), &m); err != nil || !strings.HasPrefix(m[field], "chain deploy: failed\nstep: reboot web\ncause: web1: E: no such package\n") {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(body), &m); err != nil || !strings.HasPrefix(fmt.Sprint(m[field]), "chain deploy: failed\nstep: reboot web\ncause: "+cause+"\n") {
 			t.Errorf("%s: %s", n.Destination, body)
 		}
 		if got := q.Method + " " + q.RequestURI; got != want {

@@ -24,14 +24,21 @@ func (d *Destination) Send(ctx context.Context, n *Notice, now time.Time) error 
 	return mask(err, d.secrets)
 }
 
+var slackSigns = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// SlackText escapes Slack's own signs, so that what a host or an event says calls nobody
+// and links to nothing.
+func SlackText(s string) string { return slackSigns.Replace(s) }
+
 // request returns what is sent over HTTP.
 func (d *Destination) request(n *Notice) (method, to string, body []byte, err error) {
 	m := n.Message
 	switch d.Kind {
 	case Slack:
-		body, err = json.Marshal(map[string]string{"text": m.Text()})
+		body, err = json.Marshal(map[string]string{"text": SlackText(m.Text())})
 	case Matrix:
-		body, err = json.Marshal(map[string]string{"msgtype": "m.text", "body": m.Text()})
+		// Without the field, what a host returned could call all of a room.
+		body, err = json.Marshal(map[string]any{"msgtype": "m.text", "body": m.Text(), "m.mentions": struct{}{}})
 		return http.MethodPut, strings.TrimSuffix(d.hook.url, "/") + "/_matrix/client/v3/rooms/" + url.PathEscape(d.room) + "/send/m.room.message/" + n.ID, body, err
 	default:
 		body, err = json.Marshal(m)

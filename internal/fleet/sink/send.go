@@ -148,7 +148,7 @@ const maxSlackEvent = 400
 // slackText is a text for people, with a line for each event. What somebody wrote into an
 // event calls nobody: Slack's own signs are escaped.
 func slackText(all []entry) string {
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "'")
+	escape := func(s string) string { return notify.SlackText(strings.ReplaceAll(s, "`", "'")) }
 	var lines []string
 	for _, e := range all {
 		var parts []string
@@ -171,7 +171,7 @@ func slackText(all []entry) string {
 		if len(text) > maxSlackEvent {
 			text = strings.ToValidUTF8(text[:maxSlackEvent], "") + "..."
 		}
-		lines = append(lines, "`"+escape.Replace(printable.Line(e.Tag))+"` "+escape.Replace(text))
+		lines = append(lines, "`"+escape(printable.Line(e.Tag))+"` "+escape(text))
 	}
 	return strings.Join(lines, "\n")
 }
