@@ -42,7 +42,7 @@ func TestUsage(t *testing.T) {
 		"test --update":                   "--update is for --compile",
 		"test --init --list":              "--init excludes --list, --compile and --update",
 		"test --list --compile":           "--list excludes --compile and --update",
-		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect",
+		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep, --package and --shell-on-failure have no effect",
 		"test --jobs 0":                   "--jobs: 0 is less than 1",
 		"test --driver namspace":          `--driver: "namspace" is not one of nspawn, namespace (did you mean "namespace"?)`,
 		"test --compile --report out.txt": `--report: out.txt: no report has the suffix ".txt"; known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif`,

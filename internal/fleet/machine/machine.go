@@ -278,6 +278,9 @@ func (m *Machine) findInit() error {
 	return nil
 }
 
+// Boots reports whether the machine has an init, which runs services.
+func (m *Machine) Boots() bool { return m.driver.boots }
+
 // Run runs a program in the machine as root. The Output is as that of [host.Host].Run.
 func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 	select {

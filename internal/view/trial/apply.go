@@ -26,6 +26,7 @@ type Lab struct {
 	Images *machine.Images
 	Driver string            // of cases that name none; "" is the first that can be used
 	Given  map[string]string // paths of images by system, over those of cases
+	Stubs  []string          // names of empty packages that all machines can install
 	Jobs   int               // tests at a time
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
@@ -187,6 +188,9 @@ func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error
 	}
 	if p.ws, err = newWorkspace(l.Host, dir, j.Case); err != nil {
 		return nil, &source.Error{Pos: j.Case.Pos, Err: err}
+	}
+	if err := p.writePackages(); err != nil {
+		return nil, err
 	}
 	p.roots = p.ws.roots(l.Opts, j.Case, same)
 	return p, writeYAML(p.ws.writer(l.Host), "conf/minion", l.minionOf(p))
@@ -369,6 +373,9 @@ func (p *plan) checks(ctx context.Context) {
 			return
 		}
 	}
+	if !p.offer(ctx) {
+		return
+	}
 	before, ok := p.files(ctx)
 	if !ok {
 		return
@@ -549,6 +556,7 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 			t.failed("test", began, "failed with test=True, and succeeds without: ")
 		}
 	}
+	p.offline(rets, began)
 	switch {
 	case ok:
 		p.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
@@ -556,6 +564,20 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 		p.fail("apply", began, "states did not run, since what they require failed")
 	}
 	return ok
+}
+
+// offline says which states succeeded without a look at their service, since their machine
+// has no init: as with Salt in a chroot, they start nothing there.
+func (p *plan) offline(rets []stateRet, began time.Time) {
+	var ids []string
+	for _, s := range rets {
+		if strings.HasPrefix(s.tag, "service_|-") && s.ret.At("result") == true && !s.at.m.Boots() {
+			ids = append(ids, s.ret.Str("__id__"))
+		}
+	}
+	if len(ids) > 0 {
+		p.add(Check{Name: "services", Status: Skipped, Text: "not looked at, since no init runs them: " + strings.Join(ids, ", "), Hint: "use the driver nspawn"}, began)
+	}
 }
 
 // find returns the return of the same state of another run; nil: it did not run.
@@ -570,6 +592,9 @@ func find(rets []stateRet, s stateRet) *stateRet {
 // failed adds the failure of a state, unless it did not run since another one failed.
 func (s stateRet) failed(name string, began time.Time, how string) {
 	if comment := s.ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
+		if text := strings.TrimSpace(s.ret.Map("changes").Str("stderr")); text != "" { // of a command
+			comment += "\n" + lastLines(text, 10)
+		}
 		s.fail(name, began, how+comment)
 	}
 }
