@@ -33,6 +33,9 @@ type Spec struct {
 	Image   string // directory of a root file system
 	Binds   []Bind
 	Network bool // it has the network of this machine; else a loopback device alone
+	// Beside is a machine whose users it shares, so that a user can connect both; nil: it
+	// has its own. It has no meaning for root.
+	Beside *Machine
 }
 
 // A Bind is a file or directory of this machine that a machine has, to read.

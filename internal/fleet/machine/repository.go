@@ -330,9 +330,9 @@ func controlIn(name string, text []byte) (string, error) {
 		if path.Clean(h.Name) != "control" {
 			continue
 		}
-		control, err := io.ReadAll(io.LimitReader(files, maxControl))
-		if err != nil {
-			return "", errors.New("its description is damaged")
+		control, err := io.ReadAll(io.LimitReader(files, maxControl+1))
+		if err != nil || len(control) > maxControl {
+			return "", errors.New("its description is damaged, or has more than 1 MiB")
 		}
 		return oneParagraph(string(control))
 	}

@@ -103,6 +103,8 @@ func TestHostilePackages(t *testing.T) {
 		{"no field", ar("control.tar", tarOf(t, "control", "Package: a\nnothing\n")), `its description has the line "nothing"`},
 		{"no name", ar("control.tar", tarOf(t, "control", "Version: 1\n")), "its description does not name it"},
 		{"no description", ar("control.tar", tarOf(t, "other", "x")), "its description is damaged"},
+		{"much", ar("control.tar", tarOf(t, "control", "Package: a\n"+strings.Repeat("a: b\n", 1<<18))), "has more than 1 MiB"},
+		{"more", ar("control.tar", tarOf(t, "other", strings.Repeat("\x00", 17<<20))), "its description is damaged"},
 		{"cut", ar("control.tar.xz", "x")[:60], "it has no description"},
 		{"too long", strings.Replace(ar("control.tar", "x"), "1         `", "-9        `", 1), "its archive is damaged"},
 		{"compression", ar("control.tar.lz4", "x"), "control.tar.lz4 has an unknown compression"},

@@ -285,9 +285,11 @@ func (p *plan) binds() []machine.Bind {
 }
 
 // create makes the machine.
-func (p *plan) create(ctx context.Context) error {
+func (p *plan) create(ctx context.Context, beside *machine.Machine) error {
 	var err error
-	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network})
+	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{
+		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside,
+	})
 	return err
 }
 
@@ -324,9 +326,17 @@ func (p *plan) createAll(ctx context.Context) bool {
 	all := p.all()
 	errs := make([]error, len(all))
 	var g errgroup.Group
+	var beside *machine.Machine
 	for i, q := range all {
+		if i == 1 && p.Host.Geteuid() != 0 {
+			// The others are beside the first one: only so can a user connect them.
+			if _ = g.Wait(); errs[0] != nil {
+				break
+			}
+			beside = p.m
+		}
 		g.Go(func() error {
-			errs[i] = q.create(ctx)
+			errs[i] = q.create(ctx, beside)
 			return nil
 		})
 	}
@@ -592,11 +602,26 @@ func find(rets []stateRet, s stateRet) *stateRet {
 // failed adds the failure of a state, unless it did not run since another one failed.
 func (s stateRet) failed(name string, began time.Time, how string) {
 	if comment := s.ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
-		if text := strings.TrimSpace(s.ret.Map("changes").Str("stderr")); text != "" { // of a command
-			comment += "\n" + lastLines(text, 10)
-		}
-		s.fail(name, began, how+comment)
+		s.fail(name, began, how+comment+s.cause())
 	}
+}
+
+// cause is what a state that failed says of why besides its comment: what a command wrote to
+// stderr, why machines returned nothing, and what they returned instead of states.
+func (s stateRet) cause() string {
+	changes, out := s.ret.Map("changes"), ""
+	if text := strings.TrimSpace(changes.Str("stderr")); text != "" {
+		out += "\n" + lastLines(text, 10)
+	}
+	for name, why := range s.ret.Map("no_return").All() {
+		out += "\n" + value.Str(name) + ": " + strings.TrimSpace(textOf(why))
+	}
+	for name, ret := range changes.Map("ret").All() {
+		if _, ok := statesOf(ret); !ok && len(s.at.nodes) > 0 && value.Truth(ret) {
+			out += "\n" + value.Str(name) + ": " + strings.TrimSpace(textOf(ret))
+		}
+	}
+	return out
 }
 
 // again applies the case a second time: nothing may change.
