@@ -44,7 +44,7 @@ func TestUsage(t *testing.T) {
 		"test --list --compile":           "--list excludes --compile and --update",
 		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep, --package and --shell-on-failure have no effect",
 		"test --jobs 0":                   "--jobs: 0 is less than 1",
-		"test --driver namspace":          `--driver: "namspace" is not one of nspawn, namespace (did you mean "namespace"?)`,
+		"test --driver namspace":          `--driver: "namspace" is not one of nspawn, namespace, podman, docker (did you mean "namespace"?)`,
 		"test --compile --report out.txt": `--report: out.txt: no report has the suffix ".txt"; known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif`,
 		"test login":                      "a case is needed, and possibly a machine of it; 0 arguments were given",
 		"test --keep --shell-on-failure":  "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed",

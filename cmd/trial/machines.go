@@ -42,6 +42,10 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 		}},
 	}
 	for system, path := range o.images {
+		if strings.HasPrefix(path, machine.ReferencePrefix) {
+			l.Given[system] = path
+			continue
+		}
 		if l.Given[system], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}

@@ -67,8 +67,8 @@ systems, and what is expected.
 Each test is made on a fresh machine that is thrown away: a run with test=True, which
 must not change anything; the run itself; a second run, which must find nothing to
 change; what the case expects; and a plan, which must be empty. Drivers make the
-machines: nspawn (containers with systemd; needs root) and namespace (no services; as
-root or as a user). A case with machines runs an orchestration over several of them.
+machines: nspawn (containers with systemd; needs root), namespace (no services; as
+root or as a user), podman and docker (containers of images that these have). A case with machines runs an orchestration over several of them.
 
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.
@@ -107,7 +107,7 @@ usage error.`,
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
-	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH; may be repeated")
+	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")

@@ -16,7 +16,10 @@ import (
 var networkOf = netip.MustParsePrefix("198.18.0.0/24")
 
 // CanConnect returns an *[UnusableError] if machines cannot have a network of their own.
-func (p *Pool) CanConnect() error {
+func (p *Pool) CanConnect(d *Driver) error {
+	if d.container {
+		return &UnusableError{"network", "containers of " + d.Name + " are not connected", "use --driver nspawn or namespace if the machines are to reach each other"}
+	}
 	if _, err := p.Host.LookPath("ip", ""); err != nil {
 		return &UnusableError{"network", "there is no program ip", "install iproute2"}
 	}

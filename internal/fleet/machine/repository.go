@@ -165,7 +165,7 @@ WantedBy=multi-user.target
 // scripts are those of a package: what it does when it is installed and removed, as
 // packages of Debian do. Names are checked by who reads them.
 func (s *Stub) scripts() map[string]string {
-	var made, gone, after strings.Builder
+	var made, removed, after strings.Builder
 	for _, u := range s.Users {
 		fmt.Fprintf(&made, "getent passwd %[1]s >/dev/null || useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin %[1]s\n", u)
 	}
@@ -174,14 +174,14 @@ func (s *Stub) scripts() map[string]string {
 			continue // a template has no service of its own
 		}
 		fmt.Fprintf(&made, "if command -v systemctl >/dev/null; then\n\tsystemctl --quiet enable %[1]s.service\n\tif [ -d /run/systemd/system ]; then\n\t\tsystemctl daemon-reload\n\t\tsystemctl start %[1]s.service\n\tfi\nfi\n", u)
-		fmt.Fprintf(&gone, "if [ -d /run/systemd/system ]; then systemctl stop %s.service; fi\n", u)
+		fmt.Fprintf(&removed, "if [ -d /run/systemd/system ]; then systemctl stop %s.service; fi\n", u)
 		fmt.Fprintf(&after, "rm -f /etc/systemd/system/multi-user.target.wants/%s.service\n", u)
 	}
 	if after.Len() > 0 {
 		after.WriteString("if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi\n")
 	}
 	out := map[string]string{}
-	for name, text := range map[string]string{"postinst": made.String(), "prerm": gone.String(), "postrm": after.String()} {
+	for name, text := range map[string]string{"postinst": made.String(), "prerm": removed.String(), "postrm": after.String()} {
 		action := map[string]string{"postinst": "configure", "prerm": "remove", "postrm": "remove"}[name]
 		if text != "" {
 			out[name] = "#!/bin/sh\nset -e\n[ \"$1\" = " + action + " ] || exit 0\n" + text

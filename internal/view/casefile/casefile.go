@@ -345,7 +345,10 @@ func (r *reader) settings(c *Case, m *value.Map) {
 		if c.Machine.Images == nil {
 			c.Machine.Images = map[string]string{}
 		}
-		c.Machine.Images[value.Str(k)] = r.path(path)
+		if !strings.HasPrefix(path, "oci:") { // an image of podman or docker
+			path = r.path(path)
+		}
+		c.Machine.Images[value.Str(k)] = path
 	}
 }
 

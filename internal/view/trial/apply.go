@@ -180,10 +180,16 @@ func (l *Lab) plan(ctx context.Context, j Job, dir string) (*plan, error) {
 func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error) {
 	p := &plan{Lab: l, job: j, name: name, r: &Result{Job: j}}
 	var err error
-	if p.driver, err = l.driver(j.Case.Machine.Driver); err != nil {
+	if p.driver, err = l.driver(ctx, j.Case.Machine.Driver); err != nil {
 		return nil, err
 	}
-	if p.image, err = l.Images.Of(ctx, j.System, cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System]), l.Codename(j.System)); err != nil {
+	image := cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System])
+	if p.driver.TakesReferences() {
+		p.image, err = l.Images.Reference(ctx, p.driver, j.System, image)
+	} else {
+		p.image, err = l.Images.Of(ctx, j.System, image, l.Codename(j.System))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if p.ws, err = newWorkspace(l.Host, dir, j.Case); err != nil {
@@ -197,7 +203,7 @@ func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error
 }
 
 // driver returns the driver of a name, or the first that can be used.
-func (l *Lab) driver(name string) (*machine.Driver, error) {
+func (l *Lab) driver(ctx context.Context, name string) (*machine.Driver, error) {
 	if l.Driver != "" {
 		name = l.Driver
 	}
@@ -208,7 +214,7 @@ func (l *Lab) driver(name string) (*machine.Driver, error) {
 		if name != "" && d.Name != name {
 			continue
 		}
-		err := d.Usable(l.Host)
+		err := d.Usable(ctx, l.Host)
 		if err == nil {
 			return &d, nil
 		}
@@ -508,7 +514,11 @@ func (p *plan) untouched(ctx context.Context, before []map[string]string, began 
 		return
 	}
 	for i, q := range p.all() {
-		if changed := changedFiles(before[i], after[i]); len(changed) > 0 {
+		changed := changedFiles(before[i], after[i])
+		if q.m.ListsAll() {
+			changed = append(changed, deletedFiles(before[i], after[i])...)
+		}
+		if len(changed) > 0 {
 			ok = false
 			q.fail("test", began, "the run with test=True changed files: "+strings.Join(changed, ", "))
 		}
@@ -528,6 +538,18 @@ func changedFiles(before, after map[string]string) []string {
 	}
 	slices.Sort(changed)
 	return changed
+}
+
+// deletedFiles returns the files that are not there any more, sorted.
+func deletedFiles(before, after map[string]string) []string {
+	var deleted []string
+	for path := range before {
+		if _, ok := after[path]; !ok && !isVolatile(path) {
+			deleted = append(deleted, path)
+		}
+	}
+	slices.Sort(deleted)
+	return deleted
 }
 
 func isVolatile(path string) bool {
