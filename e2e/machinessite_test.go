@@ -98,6 +98,11 @@ MACHINES
 `)
 	x.run(0, []string{"web1: file /etc/web.conf; web1: file /etc/only-controller; web2: file /etc/web.conf; web2: script; db1: file /etc/web.conf; plan: empty", "1 test: 1 passed"},
 		"-k", "ok", "--driver", "nspawn")
+	for _, name := range []string{"br0", "port0"} {
+		if _, err := os.Stat("/sys/class/net/" + name); err == nil {
+			t.Errorf("this machine has the interface %s of the machines", name)
+		}
+	}
 	x.run(0, []string{"nothing changed; not looked at: what 1 call of functions changed", "1 test: 1 passed"}, "-k", "calls", "--driver", "namespace")
 	x.run(1, []string{
 		"orch/none.sls:2:3: apply: proxies (salt.state) in orch.none failed: No minions returned",

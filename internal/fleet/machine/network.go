@@ -41,7 +41,7 @@ func (p *Pool) Connect(ctx context.Context, machines []*Machine) error {
 		script += fmt.Sprintf("ip link set port%d master br0 up\n", i)
 		script += fmt.Sprintf("%sip addr add %s dev eth0\n%sip link set eth0 up\n", inner, at, inner)
 	}
-	out, err := p.Host.Run(ctx, host.Cmd{Argv: append(hub.users(), "--net", "sh", "-euc", script), Merge: true})
+	out, err := p.Host.Run(ctx, host.Cmd{Argv: append(p.usersOf(hub.init), "--net", "sh", "-euc", script), Merge: true})
 	if err == nil && out.Status != 0 {
 		err = fmt.Errorf("connect the machines: %s", strings.TrimSpace(string(out.Stdout)))
 	}
