@@ -135,16 +135,18 @@ func (r *Repository) Close() error {
 
 // control is the description of a package, as dpkg reads it.
 func (s *Stub) control() string {
-	text := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: brine test <brine@localhost>\n", s.Name, s.Version)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: brine test <brine@localhost>\n", s.Name, s.Version)
 	for _, f := range []struct {
 		name string
 		of   []string
 	}{{"Depends", s.Depends}, {"Conflicts", s.Conflicts}, {"Provides", s.Provides}, {"Replaces", s.Replaces}} {
 		if len(f.of) > 0 {
-			text += f.name + ": " + strings.Join(f.of, ", ") + "\n"
+			fmt.Fprintf(&b, "%s: %s\n", f.name, strings.Join(f.of, ", "))
 		}
 	}
-	return text + "Description: an empty package for brine test\n"
+	b.WriteString("Description: an empty package for brine test\n")
+	return b.String()
 }
 
 // units is where packages have their units.

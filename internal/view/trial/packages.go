@@ -62,7 +62,7 @@ func (p *plan) stubs() []casefile.Package {
 	all := p.job.Case.Machine.Packages
 	for _, name := range p.Stubs {
 		if !slices.ContainsFunc(all, func(p casefile.Package) bool { return p.Name == name }) {
-			all = append(all[:len(all):len(all)], casefile.NewPackage(p.job.Case.Pos, name))
+			all = append(slices.Clip(all), casefile.NewPackage(p.job.Case.Pos, name))
 		}
 	}
 	return all
