@@ -4,6 +4,9 @@ package e2e
 
 import (
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,6 +98,11 @@ MACHINES
 `)
 	x.run(0, []string{"web1: file /etc/web.conf; web1: file /etc/only-controller; web2: file /etc/web.conf; web2: script; db1: file /etc/web.conf; plan: empty", "1 test: 1 passed"},
 		"-k", "ok", "--driver", "nspawn")
+	for _, name := range []string{"br0", "port0"} {
+		if _, err := os.Stat("/sys/class/net/" + name); err == nil {
+			t.Errorf("this machine has the interface %s of the machines", name)
+		}
+	}
 	x.run(0, []string{"nothing changed; not looked at: what 1 call of functions changed", "1 test: 1 passed"}, "-k", "calls", "--driver", "namespace")
 	x.run(1, []string{
 		"orch/none.sls:2:3: apply: proxies (salt.state) in orch.none failed: No minions returned",
@@ -117,4 +125,37 @@ func TestTrialSiteEnds(t *testing.T) {
 		waitGone(t, x.begin(driver, syscall.SIGKILL)...)
 		x.run(0, []string{"brine: removed the machines that process", "1 test: 1 passed"}, "-k", "fast", "--driver", driver)
 	}
+}
+
+// ownImage makes an image of a few programs of another one. A user without root can change
+// nothing in one whose files are not their own.
+func ownImage(t *testing.T, from, dir string) {
+	t.Helper()
+	for _, link := range []string{"bin", "sbin", "lib", "lib64"} {
+		must(t, os.Symlink("usr/"+link, filepath.Join(dir, link)))
+	}
+	for _, pattern := range []string{
+		"etc/passwd", "etc/group", "etc/os-release", "usr/lib64/ld-linux*", "usr/lib/ld-linux*", "usr/lib/*-linux-gnu/lib{c,m,selinux,pcre2-8,acl,attr,crypto}.so*",
+		"usr/bin/{sh,cat,chmod,cp,cut,dirname,env,grep,head,id,ln,ls,mkdir,mktemp,mv,rm,rmdir,sed,sha256sum,sleep,stat,tail,touch,tr,uname,wc}",
+	} {
+		must(t, exec.Command("bash", "-c", `cd "$1" && for f in `+pattern+`; do [ ! -e "$f" ] || install -D "$f" "$2/$f"; done`, "bash", from, dir).Run())
+	}
+}
+
+// TestTrialSiteUser: without root, machines of an orchestration reach each other by their
+// names.
+func TestTrialSiteUser(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	x := newTrialTree(t, map[string]string{
+		"app.sls":  "/etc/app.conf:\n  file.managed:\n    - contents: x\n",
+		"orch.sls": siteStep("all", "*", "glob", "app"),
+		"tests/all.yml": "systems: [debian-12]\nimages: {debian-12: image}\ncases:\n  site:\n    orchestrate: orch\n    machines:\n      web1: {}\n" +
+			"      web2:\n        expect:\n          functions: [network.connect: {args: [web1, 9], has: {result: false}}]\n" +
+			"          files: {/proc/net/arp: {match: '^198\\.18\\.0\\.2 +0x1 +0x2 '}}\n",
+		"image/empty": "",
+	})
+	ownImage(t, image, filepath.Join(x.dir, "image"))
+	x.asUser()
+	x.run(0, []string{"web2: network.connect web1 9; web2: file /proc/net/arp; plan: empty\n1 test: 1 passed, 0 failed\n"})
 }

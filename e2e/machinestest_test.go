@@ -92,6 +92,21 @@ func (x *trialTree) left() {
 	}
 }
 
+// asUser makes all that follows run without root, and the tree that of its user.
+func (x *trialTree) asUser() {
+	x.t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	const nobody = 65534
+	x.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	for _, dir := range []string{x.home, x.dir} {
+		must(x.t, filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(p, nobody, nobody))
+		}))
+	}
+}
+
 // trialFiles are a formula with faults that only a machine shows.
 var trialFiles = map[string]string{
 	"app/init.sls": `/etc/app.conf:
@@ -305,23 +320,13 @@ func TestTrialUser(t *testing.T) {
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{
 		"app.sls":              "/etc/app.conf:\n  file.managed:\n    - contents: port=80\n    - mode: '0600'\n",
-		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image}\ncases:\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n",
+		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image}\ncases:\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
+		"orch.sls":             siteStep("all", "*", "glob", "app"),
 		"image/etc/passwd":     "root:x:0:0::/root:/bin/sh\n",
 		"image/etc/group":      "root:x:0:\n",
 		"image/etc/os-release": "ID=debian\nVERSION_ID=12\n",
 	})
-	if os.Geteuid() == 0 {
-		const nobody = 65534
-		x.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
-		for _, dir := range []string{x.home, x.dir} {
-			must(t, filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
-				if err != nil {
-					return err
-				}
-				return os.Lchown(p, nobody, nobody)
-			}))
-		}
-	}
+	x.asUser()
 	if c := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true"); func() bool {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: x.credential}
 		return c.Run() != nil
@@ -333,5 +338,6 @@ func TestTrialUser(t *testing.T) {
 	}
 	x.run(0, []string{"good on debian-12", "1 test: 1 passed, 0 failed"}, "-k", "good")
 	x.run(1, []string{"file /etc/app.conf: expected the mode 644, found 600"}, "-k", "wrong")
+	x.run(1, []string{"web1: unreachable: ", "no such file or directory"}, "-k", "shell")
 	x.run(1, []string{"the driver nspawn cannot be used: it needs root", "hint: run brine test as root, or use --driver namespace"}, "--driver", "nspawn")
 }

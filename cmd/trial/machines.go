@@ -36,12 +36,16 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	dir := filepath.Join(cache, "brine", "test")
 	l := &trial.Lab{
-		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines")}, Driver: o.driver, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, Codename: codename,
+		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines")}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, Codename: codename,
 		Images: &machine.Images{Host: a.Host, Dir: filepath.Join(dir, "images"), Note: func(format string, args ...any) {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(fmt.Sprintf(format, args...)))
 		}},
 	}
 	for system, path := range o.images {
+		if strings.HasPrefix(path, machine.ReferencePrefix) {
+			l.Given[system] = path
+			continue
+		}
 		if l.Given[system], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}

@@ -44,12 +44,14 @@ type options struct {
 	reports []string
 	driver  string
 	images  map[string]string
-	jobs    int
-	keep    bool
-	shell   bool // on failure
-	watched bool
-	covers  bool
-	began   time.Time
+	// packages are names of empty packages.
+	packages []string
+	jobs     int
+	keep     bool
+	shell    bool // on failure
+	watched  bool
+	covers   bool
+	began    time.Time
 }
 
 // New returns "brine test". runF, which may be nil, replaces what runs it.
@@ -65,8 +67,8 @@ systems, and what is expected.
 Each test is made on a fresh machine that is thrown away: a run with test=True, which
 must not change anything; the run itself; a second run, which must find nothing to
 change; what the case expects; and a plan, which must be empty. Drivers make the
-machines: nspawn (containers with systemd; needs root) and namespace (no services; as
-root or as a user). A case with machines runs an orchestration over several of them.
+machines: nspawn (containers with systemd; needs root), namespace (no services; as
+root or as a user), podman and docker (containers of images that these have). A case with machines runs an orchestration over several of them.
 
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.
@@ -105,7 +107,8 @@ usage error.`,
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
-	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH; may be repeated")
+	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
+	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
 	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
@@ -130,8 +133,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--list excludes --compile and --update")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
-	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect")
+	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --package and --shell-on-failure have no effect")
 	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
 		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
 	case o.covers && (o.keep || o.list || o.init):
@@ -143,9 +146,22 @@ func (o *options) check(c *cobra.Command) error {
 	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
 		return app.Usagef(c, "--driver: %q is not one of %s%s", o.driver, strings.Join(driverNames(), ", "), source.DidYouMean(o.driver, driverNames()))
 	}
+	if err := o.checkPackages(c); err != nil {
+		return err
+	}
 	for _, path := range o.reports {
 		if _, err := report.ForFile(path); err != nil {
 			return app.Usagef(c, "--report: %v", err)
+		}
+	}
+	return nil
+}
+
+// checkPackages returns the fault of a name that no package can have.
+func (o *options) checkPackages(c *cobra.Command) error {
+	for _, name := range o.packages {
+		if !casefile.IsPackageName(name) {
+			return app.Usagef(c, "--package: %q: names of packages have lower-case letters, digits, '+', '-' and '.'", name)
 		}
 	}
 	return nil

@@ -21,7 +21,12 @@ var nspawnScript string
 // startNamespace returns the command that holds a machine of namespaces.
 func startNamespace(p *Pool, m *Machine, s Spec) ([]string, error) {
 	argv, options := []string{"unshare"}, ""
-	if !p.isRoot() {
+	switch {
+	case p.isRoot():
+	case s.Beside != nil:
+		argv = append(p.usersOf(s.Beside.holder), argv...)
+		options = "userxattr,"
+	default:
 		argv = append(argv, "--user", "--map-root-user")
 		if p.hasSubIDs() {
 			argv = append(argv, "--map-auto")
@@ -70,14 +75,18 @@ func hasLine(text, name, number string) bool {
 	return false
 }
 
-// mounts is the command that runs a program of this machine where the mounts of m are.
-func (m *Machine) mounts() []string {
-	argv := []string{"nsenter", "-t", strconv.Itoa(m.holder)}
-	if !m.pool.isRoot() {
+// usersOf is the command that enters namespaces of a process, which options after it name.
+// Without root it enters that of its users first.
+func (p *Pool) usersOf(pid int) []string {
+	argv := []string{"nsenter", "-t", strconv.Itoa(pid)}
+	if !p.isRoot() {
 		argv = append(argv, "--user", "--preserve-credentials")
 	}
-	return append(argv, "--mount")
+	return argv
 }
+
+// mounts is the command that runs a program of this machine where the mounts of m are.
+func (m *Machine) mounts() []string { return append(m.pool.usersOf(m.holder), "--mount") }
 
 func enterNamespace(m *Machine) []string {
 	argv := append(m.mounts(), "--uts", "--ipc", "--net", "--pid")

@@ -23,10 +23,13 @@ func TestHostileImage(t *testing.T) {
 	}
 	links := map[string]string{"namespace": "tmp", "nspawn": "etc"}
 	for _, d := range machine.Drivers() {
+		if d.TakesReferences() {
+			continue // its images are not on this machine
+		}
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			h := host.NewLocal()
-			if err := d.Usable(h); err != nil {
+			if err := d.Usable(t.Context(), h); err != nil {
 				t.Skip(err)
 			}
 			outside, image, link := t.TempDir(), t.TempDir(), links[d.Name]

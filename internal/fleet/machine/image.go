@@ -28,6 +28,9 @@ func (e *NoImageError) Error() string { return "there is no image of " + e.Syste
 // Of returns the directory of the image of a system. path is that of a directory or an
 // archive; "" is an image that mmdebstrap makes of the release with the code name.
 func (i *Images) Of(ctx context.Context, system, path, codename string) (string, error) {
+	if strings.HasPrefix(path, ReferencePrefix) {
+		return "", &NoImageError{system, path + " is an image of containers", "use --driver podman or docker, or name a directory or an archive"}
+	}
 	if path == "" {
 		return i.built(ctx, system, codename)
 	}

@@ -1,9 +1,11 @@
 // Package machine makes throw-away machines, on which states are tested: containers of
-// systemd-nspawn, and namespaces that need no root. Start with [Drivers] and [Pool].
+// systemd-nspawn, namespaces that need no root, containers of podman and docker. Start with
+// [Drivers] and [Pool].
 //
 // What a machine changes is in an overlay in memory. All of it, with its mounts and
 // processes, belongs to namespaces whose first process reads from a pipe of brine: when
-// brine ends, however it does, the kernel takes them down.
+// brine ends, however it does, the kernel takes them down. Containers of podman and docker
+// are removed by a process that reads from such a pipe.
 package machine
 
 import (
@@ -33,6 +35,9 @@ type Spec struct {
 	Image   string // directory of a root file system
 	Binds   []Bind
 	Network bool // it has the network of this machine; else a loopback device alone
+	// Beside is a machine whose users it shares, so that a user can connect both; nil: it
+	// has its own. It has no meaning for root.
+	Beside *Machine
 }
 
 // A Bind is a file or directory of this machine that a machine has, to read.
@@ -50,7 +55,9 @@ type Driver struct {
 	// enter is the command that runs a program in the machine.
 	enter func(m *Machine) []string
 	boots bool // it has an init, which takes a while
-	depth int  // of its first process in namespaces of processes, from that of brine
+	// container says that machines are containers of another program.
+	container bool
+	depth     int // of its first process in namespaces of processes, from that of brine
 }
 
 // Drivers returns all drivers, that which is preferred first.
@@ -64,6 +71,8 @@ func Drivers() []Driver {
 			Name: "namespace", Doc: "namespaces: no services, and as root or as a user", needs: []string{"unshare", "nsenter", "find", "mount"},
 			start: startNamespace, enter: enterNamespace, depth: 1,
 		},
+		engine("podman", "podman: a container of an image that podman has, with systemd if the image has it; as root or as a user"),
+		engine("docker", "docker: a container of an image that docker has, with systemd if the image has it"),
 	}
 }
 
@@ -75,7 +84,7 @@ type UnusableError struct {
 func (e *UnusableError) Error() string { return "the driver " + e.Driver + " cannot be used: " + e.Why }
 
 // Usable returns an *[UnusableError] if the driver cannot be used on this machine.
-func (d *Driver) Usable(h host.Host) error {
+func (d *Driver) Usable(ctx context.Context, h host.Host) error {
 	if d.root && h.Geteuid() != 0 {
 		return &UnusableError{d.Name, "it needs root", "run brine test as root, or use --driver namespace"}
 	}
@@ -84,12 +93,20 @@ func (d *Driver) Usable(h host.Host) error {
 			return &UnusableError{d.Name, "there is no program " + prog, "install " + packages[prog]}
 		}
 	}
+	if d.container {
+		return d.answers(ctx, h)
+	}
 	return nil
 }
+
+// TakesReferences reports whether images of the driver are references of containers, and
+// not directories.
+func (d *Driver) TakesReferences() bool { return d.container }
 
 // packages are those of Debian that have the programs.
 var packages = map[string]string{
 	"systemd-nspawn": "systemd-container", "unshare": "util-linux", "nsenter": "util-linux", "mount": "mount", "find": "findutils",
+	"podman": "podman", "docker": "docker.io",
 }
 
 // A Machine is one that was made.
@@ -115,7 +132,7 @@ const bootTime = 90 * time.Second
 
 // Create makes a machine and waits until it is up.
 func (p *Pool) Create(ctx context.Context, d *Driver, s Spec) (*Machine, error) {
-	if strings.ContainsAny(s.Image, ",:\\") {
+	if !d.container && strings.ContainsAny(s.Image, ",:\\") {
 		return nil, fmt.Errorf("the image %s: its path must not have ',', ':' or '\\'", s.Image)
 	}
 	dir, lock, err := p.newDir()
@@ -220,7 +237,11 @@ func (s *signal) Write(p []byte) (int, error) {
 // wait waits until programs can run in the machine.
 func (m *Machine) wait(ctx context.Context) error {
 	for {
-		if err := m.findInit(); err == nil && m.isUp(ctx) {
+		err := error(nil)
+		if !m.driver.container {
+			err = m.findInit()
+		}
+		if err == nil && m.isUp(ctx) {
 			return nil
 		}
 		if _, err := m.pool.Host.Stat(filepath.Join(m.dir, "ended")); err == nil {
@@ -238,7 +259,7 @@ func (m *Machine) wait(ctx context.Context) error {
 
 // isUp reports whether the init of a machine has started it.
 func (m *Machine) isUp(ctx context.Context) bool {
-	if !m.driver.boots {
+	if !m.Boots() {
 		return true
 	}
 	out, err := m.Run(ctx, host.Cmd{Argv: []string{"systemctl", "is-system-running"}, Timeout: 10 * time.Second, ReadOnly: true})
@@ -278,6 +299,19 @@ func (m *Machine) findInit() error {
 	return nil
 }
 
+// Boots reports whether the machine has an init, which runs services.
+func (m *Machine) Boots() bool {
+	if !m.driver.container {
+		return m.driver.boots
+	}
+	_, err := m.pool.Host.Stat(filepath.Join(m.dir, "init"))
+	return err == nil
+}
+
+// ListsAll reports whether Files lists all files of the machine, and not only those that its
+// image does not have as well.
+func (m *Machine) ListsAll() bool { return m.driver.container }
+
 // Run runs a program in the machine as root. The Output is as that of [host.Host].Run.
 func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 	select {
@@ -286,7 +320,7 @@ func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 	default:
 	}
 	c.Argv = append(m.driver.enter(m), c.Argv...)
-	if c.Env == nil {
+	if c.Env == nil && !m.driver.container { // the engine is a program of this machine
 		c.Env = env
 	}
 	return m.pool.Host.Run(ctx, c)
@@ -296,6 +330,9 @@ func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 // each file, by path.
 func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
 	argv := append(m.mounts(), "find", filepath.Join(m.dir, "m/up"), "-mindepth", "1", "-printf", `%P\t%y %m %U:%G %s %T@ %l\0`)
+	if m.driver.container {
+		argv = append(m.driver.enter(m), listAll...)
+	}
 	out, err := m.pool.Host.Run(ctx, host.Cmd{Argv: argv, ReadOnly: true})
 	if err != nil {
 		return nil, err
@@ -317,7 +354,12 @@ func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
 }
 
 // Enter returns the command that a person types to get a shell in the machine.
-func (m *Machine) Enter() []string { return append(m.driver.enter(m), "/bin/sh") }
+func (m *Machine) Enter() []string {
+	if m.driver.container {
+		return append(m.exec("-it"), "/bin/sh")
+	}
+	return append(m.driver.enter(m), "/bin/sh")
+}
 
 // jobControl starts a shell in a process group of the machine. The one that brine is in
 // does not exist there, so that the first shell complains when it gives the terminal back.
@@ -326,6 +368,9 @@ const jobControl = `/bin/sh 2>&3; exit $?`
 // Shell is a shell in the machine, for a person at a terminal of a type.
 func (m *Machine) Shell(term string) host.Cmd {
 	vars := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "TERM=") })
+	if m.driver.container { // which has a terminal of its own
+		return host.Cmd{Argv: m.Enter()}
+	}
 	argv := append(m.Enter(), "-c", `exec 3>&2 2>/dev/null; exec /bin/sh -mc "$1"`, "sh", jobControl)
 	return host.Cmd{Argv: argv, Env: append(vars, "TERM="+cmp.Or(term, "dumb"))}
 }
@@ -344,6 +389,6 @@ func (m *Machine) Close() error {
 		_ = m.stdin.Close()
 		<-m.over
 	}
-	err := RemoveGroups(m.groups)
+	err := errors.Join(RemoveGroups(m.groups), m.pool.removeContainer(m.dir))
 	return errors.Join(err, m.pool.Host.RemoveAll(m.dir), m.lock.Close())
 }

@@ -2,8 +2,10 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -14,9 +16,9 @@ import (
 var networkOf = netip.MustParsePrefix("198.18.0.0/24")
 
 // CanConnect returns an *[UnusableError] if machines cannot have a network of their own.
-func (p *Pool) CanConnect() error {
-	if !p.isRoot() {
-		return &UnusableError{"network", "only root can connect machines", "run brine test as root if the machines are to reach each other"}
+func (p *Pool) CanConnect(d *Driver) error {
+	if d.container {
+		return &UnusableError{"network", "containers of " + d.Name + " are not connected", "use --driver nspawn or namespace if the machines are to reach each other"}
 	}
 	if _, err := p.Host.LookPath("ip", ""); err != nil {
 		return &UnusableError{"network", "there is no program ip", "install iproute2"}
@@ -39,7 +41,7 @@ func (p *Pool) Connect(ctx context.Context, machines []*Machine) error {
 		script += fmt.Sprintf("ip link set port%d master br0 up\n", i)
 		script += fmt.Sprintf("%sip addr add %s dev eth0\n%sip link set eth0 up\n", inner, at, inner)
 	}
-	out, err := p.Host.Run(ctx, host.Cmd{Argv: []string{"nsenter", "-t", strconv.Itoa(hub.init), "-n", "sh", "-euc", script}, Merge: true})
+	out, err := p.Host.Run(ctx, host.Cmd{Argv: append(p.usersOf(hub.init), "--net", "sh", "-euc", script), Merge: true})
 	if err == nil && out.Status != 0 {
 		err = fmt.Errorf("connect the machines: %s", strings.TrimSpace(string(out.Stdout)))
 	}
@@ -47,13 +49,25 @@ func (p *Pool) Connect(ctx context.Context, machines []*Machine) error {
 		return err
 	}
 	for _, m := range machines {
-		out, err := m.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-euc", `printf %s "$1" >>/etc/hosts`, "sh", hosts}, Merge: true})
-		if err == nil && out.Status != 0 {
-			err = fmt.Errorf("write /etc/hosts of %s: %s", m.Name, strings.TrimSpace(string(out.Stdout)))
-		}
-		if err != nil {
-			return err
+		if err := m.addHosts(ctx, hosts); err != nil {
+			return fmt.Errorf("write /etc/hosts of %s: %w", m.Name, err)
 		}
 	}
 	return nil
+}
+
+// hostsScript adds lines to /etc/hosts of a machine. It needs no program of the machine.
+const hostsScript = `set -eu
+root=$1
+inside /etc/hosts
+mkdir -p "$root/etc"
+printf %s "$2" >>"$root/etc/hosts"`
+
+func (m *Machine) addHosts(ctx context.Context, lines string) error {
+	argv := append(m.mounts(), "sh", "-c", linksScript+hostsScript, "hosts.sh", filepath.Join(m.dir, "m/root"), lines)
+	out, err := m.pool.Host.Run(ctx, host.Cmd{Argv: argv, Merge: true})
+	if err == nil && out.Status != 0 {
+		err = errors.New(strings.TrimSpace(string(out.Stdout)))
+	}
+	return err
 }

@@ -120,7 +120,7 @@ func (p *Pool) cleanDir(dir string) (owner string, cleaned bool, err error) {
 	}
 	defer f.Close()
 	groups, _ := p.Host.ReadFile(filepath.Join(dir, groupName))
-	err = RemoveGroups(strings.Fields(string(groups)))
+	err = errors.Join(RemoveGroups(strings.Fields(string(groups))), p.removeContainer(dir))
 	return strings.TrimSpace(string(text)), true, errors.Join(err, p.Host.RemoveAll(dir))
 }
 

@@ -80,6 +80,15 @@ type Machine struct {
 	Driver  string            // "" is the default
 	Images  map[string]string // of systems: absolute paths of directories or archives
 	Network bool
+	// Packages can be installed without a network, and so can those of PackageDirs.
+	Packages    []Package
+	PackageDirs []PackageDir
+}
+
+// A PackageDir is a directory of packages.
+type PackageDir struct {
+	Pos  source.Pos
+	Path string // absolute
 }
 
 // An Expect is what a machine is to be like after the run.
@@ -234,7 +243,7 @@ func (r *reader) load(name string, text []byte) *value.Map {
 }
 
 // settings are what a file says for all its cases, and a case for itself.
-var settings = []string{"answers", "driver", "grains", "images", "network", "pillar", "pillar_files", "roots", "systems"}
+var settings = []string{"answers", "driver", "grains", "images", "network", "package_dirs", "packages", "pillar", "pillar_files", "roots", "systems"}
 
 // read reads a case file.
 func (r *reader) read(name string, text []byte) {
@@ -325,6 +334,7 @@ func (r *reader) settings(c *Case, m *value.Map) {
 			r.Fault(m.Pos("network"), "network must be true or false, not %s", value.Repr(v))
 		}
 	}
+	r.packages(c, m)
 	images := r.mapping(m, "images")
 	for k, v := range images.All() {
 		path, ok := v.(string)
@@ -335,7 +345,10 @@ func (r *reader) settings(c *Case, m *value.Map) {
 		if c.Machine.Images == nil {
 			c.Machine.Images = map[string]string{}
 		}
-		c.Machine.Images[value.Str(k)] = r.path(path)
+		if !strings.HasPrefix(path, "oci:") { // an image of podman or docker
+			path = r.path(path)
+		}
+		c.Machine.Images[value.Str(k)] = path
 	}
 }
 

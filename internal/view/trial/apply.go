@@ -26,6 +26,7 @@ type Lab struct {
 	Images *machine.Images
 	Driver string            // of cases that name none; "" is the first that can be used
 	Given  map[string]string // paths of images by system, over those of cases
+	Stubs  []string          // names of empty packages that all machines can install
 	Jobs   int               // tests at a time
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
@@ -179,21 +180,30 @@ func (l *Lab) plan(ctx context.Context, j Job, dir string) (*plan, error) {
 func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error) {
 	p := &plan{Lab: l, job: j, name: name, r: &Result{Job: j}}
 	var err error
-	if p.driver, err = l.driver(j.Case.Machine.Driver); err != nil {
+	if p.driver, err = l.driver(ctx, j.Case.Machine.Driver); err != nil {
 		return nil, err
 	}
-	if p.image, err = l.Images.Of(ctx, j.System, cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System]), l.Codename(j.System)); err != nil {
+	image := cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System])
+	if p.driver.TakesReferences() {
+		p.image, err = l.Images.Reference(ctx, p.driver, j.System, image)
+	} else {
+		p.image, err = l.Images.Of(ctx, j.System, image, l.Codename(j.System))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if p.ws, err = newWorkspace(l.Host, dir, j.Case); err != nil {
 		return nil, &source.Error{Pos: j.Case.Pos, Err: err}
+	}
+	if err := p.writePackages(); err != nil {
+		return nil, err
 	}
 	p.roots = p.ws.roots(l.Opts, j.Case, same)
 	return p, writeYAML(p.ws.writer(l.Host), "conf/minion", l.minionOf(p))
 }
 
 // driver returns the driver of a name, or the first that can be used.
-func (l *Lab) driver(name string) (*machine.Driver, error) {
+func (l *Lab) driver(ctx context.Context, name string) (*machine.Driver, error) {
 	if l.Driver != "" {
 		name = l.Driver
 	}
@@ -204,7 +214,7 @@ func (l *Lab) driver(name string) (*machine.Driver, error) {
 		if name != "" && d.Name != name {
 			continue
 		}
-		err := d.Usable(l.Host)
+		err := d.Usable(ctx, l.Host)
 		if err == nil {
 			return &d, nil
 		}
@@ -281,9 +291,11 @@ func (p *plan) binds() []machine.Bind {
 }
 
 // create makes the machine.
-func (p *plan) create(ctx context.Context) error {
+func (p *plan) create(ctx context.Context, beside *machine.Machine) error {
 	var err error
-	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network})
+	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{
+		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside,
+	})
 	return err
 }
 
@@ -320,9 +332,17 @@ func (p *plan) createAll(ctx context.Context) bool {
 	all := p.all()
 	errs := make([]error, len(all))
 	var g errgroup.Group
+	var beside *machine.Machine
 	for i, q := range all {
+		if i == 1 && p.Host.Geteuid() != 0 {
+			// The others are beside the first one: only so can a user connect them.
+			if _ = g.Wait(); errs[0] != nil {
+				break
+			}
+			beside = p.m
+		}
 		g.Go(func() error {
-			errs[i] = q.create(ctx)
+			errs[i] = q.create(ctx, beside)
 			return nil
 		})
 	}
@@ -368,6 +388,9 @@ func (p *plan) checks(ctx context.Context) {
 			p.fail("machine", time.Now(), err.Error())
 			return
 		}
+	}
+	if !p.offer(ctx) {
+		return
 	}
 	before, ok := p.files(ctx)
 	if !ok {
@@ -491,7 +514,11 @@ func (p *plan) untouched(ctx context.Context, before []map[string]string, began 
 		return
 	}
 	for i, q := range p.all() {
-		if changed := changedFiles(before[i], after[i]); len(changed) > 0 {
+		changed := changedFiles(before[i], after[i])
+		if q.m.ListsAll() {
+			changed = append(changed, deletedFiles(before[i], after[i])...)
+		}
+		if len(changed) > 0 {
 			ok = false
 			q.fail("test", began, "the run with test=True changed files: "+strings.Join(changed, ", "))
 		}
@@ -511,6 +538,18 @@ func changedFiles(before, after map[string]string) []string {
 	}
 	slices.Sort(changed)
 	return changed
+}
+
+// deletedFiles returns the files that are not there any more, sorted.
+func deletedFiles(before, after map[string]string) []string {
+	var deleted []string
+	for path := range before {
+		if _, ok := after[path]; !ok && !isVolatile(path) {
+			deleted = append(deleted, path)
+		}
+	}
+	slices.Sort(deleted)
+	return deleted
 }
 
 func isVolatile(path string) bool {
@@ -549,6 +588,7 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 			t.failed("test", began, "failed with test=True, and succeeds without: ")
 		}
 	}
+	p.offline(rets, began)
 	switch {
 	case ok:
 		p.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
@@ -556,6 +596,20 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 		p.fail("apply", began, "states did not run, since what they require failed")
 	}
 	return ok
+}
+
+// offline says which states succeeded without a look at their service, since their machine
+// has no init: as with Salt in a chroot, they start nothing there.
+func (p *plan) offline(rets []stateRet, began time.Time) {
+	var ids []string
+	for _, s := range rets {
+		if strings.HasPrefix(s.tag, "service_|-") && s.ret.At("result") == true && !s.at.m.Boots() {
+			ids = append(ids, s.ret.Str("__id__"))
+		}
+	}
+	if len(ids) > 0 {
+		p.add(Check{Name: "services", Status: Skipped, Text: "not looked at, since no init runs them: " + strings.Join(ids, ", "), Hint: "use the driver nspawn"}, began)
+	}
 }
 
 // find returns the return of the same state of another run; nil: it did not run.
@@ -570,8 +624,26 @@ func find(rets []stateRet, s stateRet) *stateRet {
 // failed adds the failure of a state, unless it did not run since another one failed.
 func (s stateRet) failed(name string, began time.Time, how string) {
 	if comment := s.ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
-		s.fail(name, began, how+comment)
+		s.fail(name, began, how+comment+s.cause())
 	}
+}
+
+// cause is what a state that failed says of why besides its comment: what a command wrote to
+// stderr, why machines returned nothing, and what they returned instead of states.
+func (s stateRet) cause() string {
+	changes, out := s.ret.Map("changes"), ""
+	if text := strings.TrimSpace(changes.Str("stderr")); text != "" {
+		out += "\n" + lastLines(text, 10)
+	}
+	for name, why := range s.ret.Map("no_return").All() {
+		out += "\n" + value.Str(name) + ": " + strings.TrimSpace(textOf(why))
+	}
+	for name, ret := range changes.Map("ret").All() {
+		if _, ok := statesOf(ret); !ok && len(s.at.nodes) > 0 && value.Truth(ret) {
+			out += "\n" + value.Str(name) + ": " + strings.TrimSpace(textOf(ret))
+		}
+	}
+	return out
 }
 
 // again applies the case a second time: nothing may change.

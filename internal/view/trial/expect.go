@@ -113,20 +113,32 @@ func (p *plan) expected(pos source.Pos, name string, look func() (string, error)
 		p.add(Check{Name: name}, began)
 		return
 	}
-	p.add(Check{Name: name, Status: Failed, Text: wrong, Pos: pos, Hint: p.maker(about)}, began)
+	p.add(Check{Name: name, Status: Failed, Text: wrong, Pos: pos, Hint: p.maker(about, moduleOf(name))}, began)
 }
 
-// maker names the state that should have made something.
-func (p *plan) maker(about string) string {
+// maker names the state that should have made something: one of a module, if there is one.
+func (p *plan) maker(about, module string) string {
 	if about == "" {
 		return ""
 	}
-	for _, s := range p.made {
-		if s.ret.Str("name") == about || s.ret.Str("__id__") == about {
-			return fmt.Sprintf("it is made by %s (%s) in %s", s.ret.Str("__id__"), funOf(s.tag), s.ret.Str("__sls__"))
+	hint := "no state of the case is about " + about
+	for _, s := range slices.Backward(p.made) {
+		if s.ret.Str("name") != about && s.ret.Str("__id__") != about {
+			continue
+		}
+		hint = fmt.Sprintf("it is made by %s (%s) in %s", s.ret.Str("__id__"), funOf(s.tag), s.ret.Str("__sls__"))
+		if strings.HasPrefix(s.tag, module+"_|-") {
+			break
 		}
 	}
-	return "no state of the case is about " + about
+	return hint
+}
+
+// moduleOf is the module of the states that an expectation is about, by its name.
+func moduleOf(name string) string {
+	word, _, _ := strings.Cut(name, " ")
+	module, _, _ := strings.Cut(word, ".")
+	return module
 }
 
 // argText shows the arguments of a call.

@@ -80,8 +80,12 @@ func (p *plan) connect(ctx context.Context) error {
 	if err := p.serveSSH(ctx); err != nil {
 		return err
 	}
-	if err := p.Pool.CanConnect(); err != nil {
-		p.add(Check{Name: "network", Status: Skipped, Text: "none between the machines: " + err.Error()}, time.Now())
+	if err := p.Pool.CanConnect(p.driver); err != nil {
+		c := Check{Name: "network", Status: Skipped, Text: "none between the machines: " + err.Error()}
+		if e, ok := errors.AsType[*machine.UnusableError](err); ok {
+			c.Text, c.Hint = "none between the machines: "+e.Why, e.Hint
+		}
+		p.add(c, time.Now())
 		return nil
 	}
 	var machines []*machine.Machine
