@@ -32,7 +32,7 @@ const aheadSubsystem = "brine-ahead@"
 
 // ahead is how a connection starts agents ahead.
 type ahead struct {
-	digest string             // of what is there; "" is nothing
+	digest string             // of the input that it was started with; "" is nothing
 	next   func(input string) // starts one for the next run
 	tried  atomic.Bool        // it is there once
 }
@@ -155,7 +155,7 @@ func (c *keptConn) takeAhead(s *keptSession, digest string) error {
 	c.mu.Unlock()
 	s.ch, s.from = a.session.ch, a.session
 	if !(*keptHost)(c).answers() {
-		return errUnheard
+		return errNoResponse
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (h *keptHost) answers() bool {
 	case err := <-done:
 		return err == nil
 	case <-time.After(silence):
-		err := errUnheard
+		err := errNoResponse
 		h.client.lost.Store(&err)
 		go (*keptConn)(h).end(strings.TrimSpace(err.Error()))
 		return false

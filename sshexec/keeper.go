@@ -230,7 +230,7 @@ func (k *Keeper) endAll(keys []string) int {
 type keepRun struct {
 	k    *Keeper
 	w    *keepWire
-	gone <-chan struct{}
+	over <-chan struct{} // closed when the run is over
 
 	mu     sync.Mutex
 	dialer *Dialer
@@ -247,7 +247,7 @@ func (k *Keeper) run(ctx context.Context, u *net.UnixConn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = u.Close() })()
-	r := &keepRun{k: k, w: newKeepWire(u), gone: ctx.Done(), users: 1, asks: map[int]chan *keepReply{}}
+	r := &keepRun{k: k, w: newKeepWire(u), over: ctx.Done(), users: 1, asks: map[int]chan *keepReply{}}
 	defer r.release()
 	m, err := r.w.receive(keeperStarts)
 	if err != nil {
@@ -363,7 +363,7 @@ func (r *keepRun) ask(prompt string, echo bool) (roster.Secret, error) {
 		if !reply.None {
 			return roster.NewSecret(reply.Text), nil
 		}
-	case <-r.gone:
+	case <-r.over:
 	}
 	return roster.Secret{}, errNoAnswer
 }
@@ -571,9 +571,9 @@ func (c *keptConn) end(why string) {
 // keptHost is the host of a kept connection, to its master.Server.
 type keptHost keptConn
 
-// errUnheard is a host that does not answer over a kept connection, such as after the
+// errNoResponse is a host that does not answer over a kept connection, such as after the
 // machine slept.
-var errUnheard = errors.New("the host does not answer over this connection any more")
+var errNoResponse = errors.New("the host does not answer over this connection any more")
 
 // channel opens a channel. A host that is silent has gone: the connection ends, and who
 // asked makes another one.
@@ -598,7 +598,7 @@ func (h *keptHost) channel(kind string, data []byte) (ssh.Channel, <-chan *ssh.R
 				asked = time.Now() // it says something else, such as to a busy session
 				continue
 			}
-			err := errUnheard
+			err := errNoResponse
 			h.client.lost.Store(&err)
 			go (*keptConn)(h).end(err.Error())
 			return nil, nil, err

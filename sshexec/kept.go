@@ -265,13 +265,13 @@ func greetKeeper(u *net.UnixConn, path string, uid int) (*keepWire, []Kept, erro
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: no keeper of connections answers: %w", path, err)
 	case m.Version != keeperVersion:
-		return nil, nil, fmt.Errorf("%s: what answers is no keeper of connections of this version of brine; brine ssh --connections=close of the other version ends it", path)
+		return nil, nil, fmt.Errorf("%s: the process that answers is not a keeper of connections of this version of brine; brine ssh --connections=close of the other version ends it", path)
 	}
 	return w, m.Kept, nil
 }
 
-// gone reports whether err is that there is no keeper.
-func gone(err error) bool {
+// noKeeper reports whether err is that there is no keeper.
+func noKeeper(err error) bool {
 	for _, x := range []error{syscall.ENOENT, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF, os.ErrNotExist} {
 		if errors.Is(err, x) {
 			return true
@@ -285,7 +285,7 @@ func gone(err error) bool {
 func ListKept(ctx context.Context, dir string, uid int) ([]Kept, error) {
 	w, kept, err := dialKeeper(ctx, dir, uid)
 	if err != nil {
-		if gone(err) {
+		if noKeeper(err) {
 			err = nil
 		}
 		return nil, err
@@ -361,7 +361,7 @@ func (d *Dialer) callKeeper(ctx context.Context) (*keepWire, []Kept, error) {
 	}
 	for try := 0; ; try++ {
 		w, kept, err := dialKeeper(ctx, dir, d.o.Host.Geteuid())
-		if err == nil || !gone(err) || try == 3 {
+		if err == nil || !noKeeper(err) || try == 3 {
 			return w, kept, err
 		}
 		if err := d.startKeeper(dir); err != nil {
@@ -624,7 +624,7 @@ func (d *Dialer) byKeeper(ctx context.Context, e *roster.Entry, t *dest) (*Clien
 			}
 			d.o.Log.Info("a kept connection has ended", "host", t.id, "error", err)
 			l.note(key, Kept{})
-			if !gone(err) {
+			if !noKeeper(err) {
 				d.noMasterAt(t, k.Path, err)
 				return nil, nil
 			}
