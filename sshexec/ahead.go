@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -118,6 +117,9 @@ func (c *keptConn) startAhead(input string) {
 	}
 	if err != nil {
 		_ = s.Close()
+		if errors.Is(err, master.ErrNoHost) {
+			c.end(err.Error())
+		}
 		return
 	}
 	c.mu.Lock()
@@ -163,7 +165,7 @@ func (c *keptConn) takeAhead(s *keptSession, digest string) error {
 // freshAnswer is how long an answer of a host holds.
 const freshAnswer = time.Second
 
-// answers reports whether the host answers over the connection, and ends that if not.
+// answers reports whether the host answers over the connection.
 func (h *keptHost) answers() bool {
 	if h.client.pulse.receivedSince(time.Now().Add(-freshAnswer)) {
 		return true
@@ -174,9 +176,7 @@ func (h *keptHost) answers() bool {
 	case err := <-done:
 		return err == nil
 	case <-time.After(silence):
-		err := errNoResponse
-		h.client.lost.Store(&err)
-		go (*keptConn)(h).end(strings.TrimSpace(err.Error()))
+		h.client.lost.Store(&errNoResponse)
 		return false
 	}
 }

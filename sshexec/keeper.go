@@ -19,7 +19,6 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"brine/internal/core/host"
-	"brine/internal/core/printable"
 	"brine/internal/core/roster"
 	"brine/sshexec/master"
 )
@@ -470,7 +469,7 @@ func (k *Keeper) add(client *Client, e *keepEntry, freed func()) (*keptConn, err
 	if tcp, ok := client.shown.remote.(*net.TCPAddr); ok {
 		c.own.Remote = tcp.AddrPort().String()
 	}
-	c.server = &master.Server{Host: (*keptHost)(c), UID: k.uid, Changed: c.changed, End: func() { c.end("a client asked for it") }}
+	c.server = &master.Server{Host: (*keptHost)(c), UID: k.uid, Changed: c.changed, End: func() { c.end("a client asked for it, or the host does not answer") }}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if other := k.kept[e.Key]; other != nil { // another run was faster
@@ -573,7 +572,7 @@ type keptHost keptConn
 
 // errNoResponse is a host that does not answer over a kept connection, such as after the
 // machine slept.
-var errNoResponse = errors.New("the host does not answer over this connection any more")
+var errNoResponse = master.ErrNoHost
 
 // channel opens a channel. A host that is silent has gone: the connection ends, and who
 // asked makes another one.
@@ -598,10 +597,8 @@ func (h *keptHost) channel(kind string, data []byte) (ssh.Channel, <-chan *ssh.R
 				asked = time.Now() // it says something else, such as to a busy session
 				continue
 			}
-			err := errNoResponse
-			h.client.lost.Store(&err)
-			go (*keptConn)(h).end(err.Error())
-			return nil, nil, err
+			h.client.lost.Store(&errNoResponse)
+			return nil, nil, errNoResponse
 		}
 	}
 }
@@ -672,7 +669,7 @@ func (h *keptHost) Dial(to string, port int) (io.ReadWriteCloser, error) {
 		FromPort uint32
 	}{to, uint32(port), "127.0.0.1", 0}))
 	if err != nil {
-		return nil, fmt.Errorf("%s", printable.Line(err.Error()))
+		return nil, err
 	}
 	go ssh.DiscardRequests(reqs)
 	return ch, nil

@@ -21,6 +21,9 @@ const (
 	msgOK            = 0x80000001
 )
 
+// ErrNoHost is a host that does not answer any more.
+var ErrNoHost = errors.New("the host does not answer over this connection any more")
+
 // A Host is where the sessions of a [Server] run.
 type Host interface {
 	// Start starts a command with these files as stdin, stdout and stderr. They are
@@ -45,7 +48,8 @@ type Server struct {
 	UID  int
 	// Changed is called when a client has come or gone; nil: nobody is to know.
 	Changed func()
-	// End is called when a client asks for the end of the master.
+	// End is called when the master is to end: a client asks for it, or Start or Dial
+	// fail with an [ErrNoHost].
 	End func()
 
 	mu       sync.Mutex
@@ -290,7 +294,7 @@ func (s *Server) session(u *net.UnixConn, id uint32, m *message) error {
 	}
 	r, err := s.Host.Start(cmd, env, files)
 	if err != nil {
-		return send(u, number(msgFailure), number(id), text(err.Error()))
+		return s.failed(u, id, "", err)
 	}
 	n := s.opened(u)
 	if err := send(u, number(msgOpened), number(id), number(n)); err != nil {
@@ -308,6 +312,16 @@ func (s *Server) session(u *net.UnixConn, id uint32, m *message) error {
 	}()
 	_, _ = io.Copy(io.Discard, u) // until one side closes it
 	return r.Close()
+}
+
+// failed tells a client why nothing was started. That comes before the end of a master
+// that has lost its host: the client then knows that it may go another way.
+func (s *Server) failed(u *net.UnixConn, id uint32, what string, why error) error {
+	err := send(u, number(msgFailure), number(id), text(what+why.Error()))
+	if errors.Is(why, ErrNoHost) && s.End != nil {
+		s.End()
+	}
+	return err
 }
 
 // settle waits until it shows whether a session ended since the connection did.
@@ -344,7 +358,7 @@ func (s *Server) forward(u *net.UnixConn, id uint32, m *message) error {
 	defer closeFiles(files)
 	way, err := s.Host.Dial(host, port)
 	if err != nil {
-		return send(u, number(msgFailure), number(id), text(fmt.Sprintf("connect to %s port %d: %v", host, port, err)))
+		return s.failed(u, id, fmt.Sprintf("connect to %s port %d: ", host, port), err)
 	}
 	defer way.Close()
 	n := s.opened(u)
