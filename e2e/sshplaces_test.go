@@ -367,6 +367,7 @@ func (s *site) spawn(args ...string) *spawned {
 	c.Args[0] = "brine"
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "XDG_RUNTIME_DIR="+s.path("cache"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "SSH_AUTH_SOCK=", "NO_COLOR=1")
+	c.Env = append(c.Env, s.env...)
 	p := &spawned{cmd: c, out: &output{}}
 	c.Stdout, c.Stderr = p.out, p.out
 	if err := c.Start(); err != nil {

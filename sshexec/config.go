@@ -42,7 +42,7 @@ func newConfig(o *Options) *sshconf.Reader {
 			return a.Home, err == nil
 		},
 		Exec: func(ctx context.Context, command string) (bool, error) {
-			out, err := o.Host.Run(ctx, host.Cmd{Argv: []string{cmp.Or(o.env("SHELL"), "/bin/sh"), "-c", command}, Timeout: time.Minute})
+			out, err := o.Host.Run(ctx, host.Cmd{Argv: []string{cmp.Or(o.env("SHELL"), "/bin/sh"), "-c", command}, Env: o.Env, Dir: o.Dir, Timeout: time.Minute})
 			if err == nil && out.TimedOut {
 				err = errors.New("no answer within a minute")
 			}
@@ -60,7 +60,7 @@ func newConfig(o *Options) *sshconf.Reader {
 	if ssh, err := o.Host.LookPath("ssh", ""); err == nil {
 		m.Config = func(text string) (string, func(), error) { return configFile(o.Host, text) }
 		m.SSH = func(ctx context.Context, args ...string) ([]byte, error) {
-			out, err := o.Host.Run(ctx, host.Cmd{Argv: append([]string{ssh, "-G"}, args...), Timeout: time.Minute})
+			out, err := o.Host.Run(ctx, host.Cmd{Argv: append([]string{ssh, "-G"}, args...), Env: o.Env, Dir: o.Dir, Timeout: time.Minute})
 			if err == nil && out.Status != 0 {
 				err = fmt.Errorf("ssh -G: %s", strings.TrimSpace(string(out.Stderr)))
 			}
@@ -200,7 +200,12 @@ type dest struct {
 	trustLocal bool
 	carry      *carry // how a relay dials it; nil: it is dialled from here
 	master     string // socket of a master to try; "" is none
-	tty        bool   // commands get a terminal
+	// persist is how long the connection may stay when it is not in use: 0 is as long as
+	// the run alone, forever is without an end.
+	persist time.Duration
+	// knownBy is the KnownHostsCommand; "" is none.
+	knownBy string
+	tty     bool // commands get a terminal
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)
@@ -417,9 +422,11 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	t.trustLocal = s.get("nohostauthenticationforlocalhost") == "yes"
 	t.checkIP = s.get("checkhostip") == "yes"
 	if !s.none("knownhostscommand") {
+		t.knownBy = s.get("knownhostscommand")
 		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }
 	}
 	d.noteSettings(s, t)
+	t.persist = d.persistOf(s)
 	err := d.control(s, t)
 	if err != nil {
 		return nil, err
@@ -611,7 +618,7 @@ func (d *Dialer) knownByCommand(command string, t *dest, key ssh.PublicKey) (*ke
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	out, err := d.o.Host.Run(ctx, host.Cmd{Argv: argv})
+	out, err := d.o.Host.Run(ctx, host.Cmd{Argv: argv, Env: d.o.Env, Dir: d.o.Dir})
 	if err == nil && out.Status != 0 {
 		err = fmt.Errorf("%s: status %d: %s", argv[0], out.Status, strings.TrimSpace(string(out.Stderr)))
 	}

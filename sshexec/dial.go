@@ -65,7 +65,15 @@ type Options struct {
 	KeepAlive      time.Duration
 	KeepAliveCount int
 	NoKeepAlive    bool
-	Log            *slog.Logger
+	// Keep says that connections may outlive the run; nil: they do not.
+	Keep *Keeping
+	// NoMasters has no connection of OpenSSH be used.
+	NoMasters bool
+	// Env and Dir are those of the commands of ssh_config; nil and "" are the
+	// process's own.
+	Env []string
+	Dir string
+	Log *slog.Logger
 }
 
 // DefaultRetries is how often a reset connection is tried again.
@@ -90,6 +98,8 @@ type Dialer struct {
 	jumps map[string]*jump
 
 	unused sync.Map // masters that are not used again, by path
+	keeper keeperLink
+	files  sync.Map // digests of key files, by path
 }
 
 // NewDialer returns a Dialer; it reads ssh_config.
@@ -113,7 +123,11 @@ func NewDialer(o Options) *Dialer {
 		d.keys.ask = func(prompt string) (roster.Secret, error) {
 			d.prompts.mu.Lock()
 			defer d.prompts.mu.Unlock()
-			return o.Ask(prompt, false)
+			given, err := o.Ask(prompt, false)
+			if err == nil && o.Keep != nil {
+				d.keeper.remember(prompt, given)
+			}
+			return given, err
 		}
 	}
 	for _, f := range d.config.Files() {
@@ -144,11 +158,24 @@ type Client struct {
 	// large sends large files of the tree by a relay; nil: none are.
 	large func(ctx context.Context, f link.Large) (*value.Map, error)
 	doubt error // why no secret is sent there: its key is not the known one
+	shown shownKey
+	// aheadInput is the first line that an agent was started with; nil: none that may be
+	// started ahead of the next run.
+	aheadInput atomic.Pointer[string]
+}
+
+// A shownKey is the key by which a host has shown who it is, and from where.
+type shownKey struct {
+	key    ssh.PublicKey
+	remote net.Addr
 }
 
 // Close ends the connection.
 func (c *Client) Close() error {
-	c.once.Do(func() { close(c.closed) })
+	c.once.Do(func() {
+		close(c.closed)
+		c.startNext()
+	})
 	return c.way.Close()
 }
 
@@ -236,6 +263,9 @@ func (d *Dialer) dialBy(ctx context.Context, e *roster.Entry, by *carry) (*Clien
 		return nil, &Error{ID: e.ID, Addr: e.Host, Stage: Resolve, Err: err, Hint: "see ssh_config and the roster"}
 	}
 	t.carry = by
+	if c, err := d.byKeeper(ctx, e, t); c != nil || err != nil {
+		return c, err
+	}
 	return d.dial(ctx, t, nil, nil)
 }
 
@@ -465,6 +495,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		stage  atomic.Value
 		keyErr atomic.Pointer[hostKeyError]
 		banner atomic.Value
+		shown  shownKey
 	)
 	stage.Store(Handshake)
 	conf := &ssh.ClientConfig{
@@ -479,6 +510,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 			if err == nil {
 				stage.Store(Auth)
 				d.warnDoubt(t)
+				shown = shownKey{key, remote}
 			}
 			return err
 		},
@@ -500,7 +532,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 	}
 	t.note("logged in", "user", t.user, "version", string(conn.ServerVersion()), "after", time.Since(l.last).Round(time.Millisecond))
 	own := &ownCarrier{ssh: ssh.NewClient(conn, chans, reqs)}
-	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, via: t.via(), pulse: beat, cost: costOf(way), files: d.o.Host, way: own, closed: make(chan struct{})}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, via: t.via(), pulse: beat, cost: costOf(way), files: d.o.Host, way: own, closed: make(chan struct{}), shown: shown}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()
@@ -703,6 +735,7 @@ func (d *Dialer) bastion(ctx context.Context, path string, h *dest, by *Client, 
 
 // Close ends the connections to bastions.
 func (d *Dialer) Close() {
+	d.keeper.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, j := range d.jumps {

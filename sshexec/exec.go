@@ -194,13 +194,18 @@ func (s *stream) Wait() (int, error) {
 // open starts a command line on a channel of its own. Of its stderr, keep bytes
 // are kept; 0 is tailSize.
 func (c *Client) open(ctx context.Context, line string, tty bool, keep int) (*stream, error) {
+	return c.openRequest(ctx, request{line: line, tty: tty}, keep)
+}
+
+// openRequest is open of a request.
+func (c *Client) openRequest(ctx context.Context, r request, keep int) (*stream, error) {
 	type opened struct {
 		s   *stream
 		err error
 	}
 	done := make(chan opened, 1)
 	go func() {
-		s, err := c.session(line, tty, keep)
+		s, err := c.session(r, keep)
 		done <- opened{s, err}
 	}()
 	select {
@@ -216,10 +221,10 @@ func (c *Client) open(ctx context.Context, line string, tty bool, keep int) (*st
 	}
 }
 
-func (c *Client) session(line string, tty bool, keep int) (*stream, error) {
-	s := &stream{tty: tty, errs: tail{max: keep}, ended: make(chan struct{})}
+func (c *Client) session(r request, keep int) (*stream, error) {
+	s := &stream{tty: r.tty, errs: tail{max: keep}, ended: make(chan struct{})}
 	var err error
-	if s.session, err = c.way.run(request{line: line, tty: tty}, &s.errs); err != nil {
+	if s.session, err = c.way.run(r, &s.errs); err != nil {
 		return nil, err
 	}
 	go func() {

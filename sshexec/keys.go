@@ -461,6 +461,9 @@ func (d *Dialer) Prepare(ctx context.Context, entries []*roster.Entry) {
 		if err != nil {
 			continue
 		}
+		if d.keeps(ctx, t) {
+			continue
+		}
 		_, _, _ = d.signers(t, true)
 		for _, j := range t.jump {
 			if h, err := d.hop(ctx, j); err == nil {

@@ -21,7 +21,7 @@ import (
 // Where ssh_config has a ControlPath and a master of OpenSSH listens there, its
 // connection is used, as ssh does. It was made by ssh, which has checked the host key
 // and logged in: with a code, a touch of a key, or a ticket that nobody wants to give
-// again. brine makes no master.
+// again. Those that brine keeps are in kept.go.
 //
 // Whoever holds the socket decides where commands run. So a master is used only if its
 // path says of which host, port and account it is, and if it runs as the user or root.
@@ -30,7 +30,7 @@ import (
 
 // control sets the path of the master that a host may be reached by.
 func (d *Dialer) control(s settings, t *dest) error {
-	if s.none("controlpath") || s.Expanded("controlpath") {
+	if d.o.NoMasters || s.none("controlpath") || s.Expanded("controlpath") {
 		return nil
 	}
 	switch strings.ToLower(s.get("controlmaster")) {
@@ -77,14 +77,20 @@ func (d *Dialer) byMaster(ctx context.Context, t *dest) *Client {
 		return nil
 	}
 	t.note("master", "ControlPath", t.master, "pid", conn.PID())
+	return d.masterClient(t, conn, t.master)
+}
+
+// masterClient returns the client of a master's connection to a host.
+func (d *Dialer) masterClient(t *dest, conn *master.Conn, path string) *Client {
 	beat := &pulse{}
 	beat.received()
 	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, cost: cost{files: master.SessionDescriptors}, files: d.o.Host, closed: make(chan struct{})}
 	m := &masterCarrier{Conn: conn, pulse: beat, limit: t.timeout}
 	m.giveUp = func() {
 		m.given.Store(true)
-		d.unused.Store(t.master, true)
-		t.note("master given up", "ControlPath", t.master)
+		if _, was := d.unused.LoadOrStore(path, true); !was {
+			d.o.Log.Info("a held connection is given up, brine makes its own", "host", t.id, "socket", path)
+		}
 	}
 	c.way = m
 	go func() {
@@ -100,9 +106,18 @@ func (d *Dialer) noMaster(t *dest, err error) {
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
 		return
 	}
-	d.unused.Store(t.master, true)
-	if _, told := d.warnings.LoadOrStore("master "+t.master, true); !told && d.o.Warn != nil {
-		d.o.Warn(fmt.Sprintf("%s: ControlPath is not used: %v. brine makes its own connection", t.id, err))
+	d.noMasterAt(t, t.master, err)
+}
+
+// noMasterAt has the master of a path not be used again, and warns.
+func (d *Dialer) noMasterAt(t *dest, path string, err error) {
+	d.unused.Store(path, true)
+	what := "ControlPath"
+	if path != t.master {
+		what = "the kept connection"
+	}
+	if _, told := d.warnings.LoadOrStore("master "+path, true); !told && d.o.Warn != nil {
+		d.o.Warn(fmt.Sprintf("%s: %s is not used: %v. brine makes its own connection", t.id, what, err))
 	}
 }
 
@@ -127,6 +142,7 @@ type masterCarrier struct {
 	limit  time.Duration // of the opening of a session
 	giveUp func()        // has no further connection use it
 	given  atomic.Bool
+	ahead  *ahead // nil: nothing is started ahead
 }
 
 func (m *masterCarrier) dial(ctx context.Context, host string, port int) (net.Conn, error) {

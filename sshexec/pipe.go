@@ -52,7 +52,7 @@ func (d *Dialer) command(t *dest, line string) *pipe {
 	p := &pipe{r: outR, w: inW, cancel: cancel, ended: make(chan struct{}), addr: pipeAddr(t.addr())}
 	go func() {
 		defer close(p.ended)
-		_, err := d.o.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", "exec " + line}, Stdin: inR, Stdout: outW, Stderr: complaints{p}})
+		_, err := d.o.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", "exec " + line}, Env: d.o.Env, Dir: d.o.Dir, Stdin: inR, Stdout: outW, Stderr: complaints{p}})
 		if err != nil {
 			p.note(err.Error())
 		}

@@ -300,7 +300,16 @@ func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command 
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, responseTimeout(e))
 	defer cancel()
-	s, err := c.start(ctx, p.startLaunch(e, mark, command, insist))
+	l := p.startLaunch(e, mark, command, insist)
+	if s := c.startedAhead(ctx, p, l, command); s != nil {
+		if err := greet(ctx, s); err == nil {
+			s.firstOut.enough()
+			c.mayStartNext(p, l, command)
+			return nil, nil
+		}
+		_ = s.Close() // what was started ahead has ended: the agent is started now
+	}
+	s, err := c.start(ctx, l)
 	if err != nil {
 		if ctx.Err() != nil && c.readsInput(outer) {
 			return nil, c.fail(Shell, errReadsInput, readsInputHint)
@@ -309,6 +318,7 @@ func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command 
 	}
 	if err = greet(ctx, s); err == nil {
 		s.firstOut.enough()
+		c.mayStartNext(p, l, command)
 		return nil, nil
 	}
 	_ = s.Close()

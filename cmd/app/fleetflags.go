@@ -22,6 +22,7 @@ type FleetFlags struct {
 	NoKeepAlive   bool
 	KeepAlive     int // seconds; 0: as ssh_config says
 	KeepAliveMax  int
+	Persist       int // seconds; negative: as configured
 	Wipe          bool
 	RefreshGrains bool
 	Unreachable   bool // is allowed
@@ -52,6 +53,8 @@ func (f *FleetFlags) registerSSH(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Sudo, "sudo", false, "become root with sudo, if the roster does not say")
 	fs.BoolVar(&f.IdentitiesOnly, "identities-only", false, "use only the configured keys, not ssh-agent")
 	fs.StringArrayVar(&f.Options, "ssh-option", nil, "option as of ssh -o; may be repeated")
+	fs.IntVar(&f.Persist, "ssh-persist", -1, "seconds that connections stay open for later runs when nobody uses them; 0: they end with the run (default: ssh_persist, else ControlPersist of ssh_config)")
+	fs.Lookup("ssh-persist").DefValue = "0" // so that help shows no -1
 }
 
 // RegisterAs registers the flags with the shorthands of --timeout and
@@ -136,6 +139,9 @@ func (f *FleetFlags) Override() *value.Map {
 	}
 	if f.KeepAliveMax > 0 {
 		m.Set("ssh_keepalive_count_max", int64(f.KeepAliveMax))
+	}
+	if f.Persist >= 0 {
+		m.Set("ssh_persist", int64(f.Persist))
 	}
 	if f.Retries >= 0 {
 		m.Set("ssh_retries", int64(f.Retries))

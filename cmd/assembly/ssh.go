@@ -157,6 +157,9 @@ func dialOptions(o EnvOptions, h host.Host, warn func(text string)) (sshexec.Opt
 	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
 		dial.Retries, dial.RetryUnreachable = int(n), true
 	}
+	if dial.Keep, err = keeping(o, h, getenv); err != nil {
+		return sshexec.Options{}, err
+	}
 	if v, ok := opts.Get("ssh_keepalive"); ok {
 		dial.NoKeepAlive = !value.Truth(v)
 	}

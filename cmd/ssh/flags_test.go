@@ -22,6 +22,10 @@ func TestFlags(t *testing.T) {
 		{Args: "ssh web1 state.apply web -b 25% --batch-wait 2.5 --failhard", Set: func(o *target.Options) { o.Batch, o.BatchWait, o.FailHard = "25%", 2.5, true }, Rest: "web1 state.apply web"},
 		{Args: "ssh x test.ping --limit a,b --subset 3 --max-procs 9", Set: func(o *target.Options) { o.Limit, o.Subset, o.MaxProcs = "a,b", 3, 9 }, Rest: "x test.ping"},
 		{Args: "ssh x test.ping --ignore-host-keys --user admin --priv key -w", Set: func(o *target.Options) { o.IgnoreKeys, o.User, o.Priv, o.Wipe = true, "admin", "key", true }, Rest: "x test.ping"},
+		{Args: "ssh --connections web*", Set: func(o *target.Options) { o.Connections = target.ListConnections }, Rest: "web*"},
+		{Args: "ssh --connections=close", Set: func(o *target.Options) { o.Connections = target.CloseConnections }},
+		{Args: "ssh x test.ping --ssh-persist 60", Set: func(o *target.Options) { o.Persist = 60 }, Rest: "x test.ping"},
+		{Args: "ssh --connections=end", Err: `invalid argument "end" for "--connections" flag: "end" is none of list, close`},
 		{Args: "ssh --hosts", Set: func(o *target.Options) { o.Hosts = true }},
 		{Args: "ssh x test.ping --group", Set: func(o *target.Options) { o.Group = app.GroupOn }, Rest: "x test.ping"},
 		{Args: "ssh x test.ping --group=never", Set: func(o *target.Options) { o.Group = app.GroupNever }, Rest: "x test.ping"},
@@ -37,6 +41,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return New(a, app.AsBrine, nil) }, map[string]string{
 		"ssh":                                         "no target was given",
+		"ssh --connections close":                     "--connections takes its value behind =: close would be a target",
 		"ssh web1":                                    "no function was given",
 		"ssh -r web1":                                 "no command was given",
 		"ssh -E -G x test.ping":                       "-E and -G both say what the target is; give one of them",

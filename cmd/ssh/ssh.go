@@ -50,6 +50,8 @@ not be reached; 64 usage error; 130 interrupted.`,
   brine ssh '*' state.apply --limit @failed.txt
   brine ssh --retry-failed 20261121140500123456
   brine ssh '*' state.apply --async
+  brine ssh '*' state.apply --ssh-persist 600
+  brine ssh --connections=close 'web*'
   brine ssh '*' state.apply --waves 1,10%,100% --wave-check 'state.apply health'`,
 	}
 	if st == app.AsSalt {
@@ -108,6 +110,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if done, err := sshInfo(a, o, args); done {
 		return err
 	}
+	given := args
 	args, err = targetArgs(o, a, args)
 	if err != nil {
 		return err
@@ -143,6 +146,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	defer rep.ReportFault(&err)
 	if err := s.Reach(&o.FleetFlags); err != nil {
 		return err
+	}
+	if o.Connections != "" {
+		return connections(ctx, rep, o, given)
 	}
 	s.SSH.Once = true
 	if job, err = nameTargets(s, o, job); err != nil {
@@ -258,6 +264,12 @@ func targetArgs(o *target.Options, a *app.App, args []string) ([]string, error) 
 	}
 	if o.Published.Preview && len(args) > 0 {
 		args = append(args, "none") // the function, which is not run
+	}
+	if o.Connections != "" {
+		if len(args) == 1 && args[0] == string(target.CloseConnections) {
+			return nil, &app.StatusError{Status: app.ExitUsage, Err: errors.New("--connections takes its value behind =: close would be a target"), Hint: "brine ssh --connections=close"}
+		}
+		return []string{"*", "none"}, nil // nothing is run
 	}
 	if o.Hosts {
 		if len(args) > 0 {

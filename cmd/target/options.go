@@ -37,6 +37,7 @@ type Options struct {
 	FailHard    bool
 	FailedFile  string
 	Hosts       bool
+	Connections ConnectionsMode
 	RetryFailed string
 	KeyDeploy   bool
 	Doc         bool
@@ -78,6 +79,8 @@ func (o *Options) Register(f *pflag.FlagSet) {
 		if o.Prog == BrineSSH {
 			f.BoolP("version", "V", false, "print the version") // see addVersionFlag
 			o.Group.Register(f)
+			f.Var(&o.Connections, "connections", "list the connections that are kept between runs (see --ssh-persist), of all targets or of those that a glob means; --connections=close ends them")
+			f.Lookup("connections").NoOptDefVal = string(ListConnections)
 		}
 		f.BoolVar(&o.KeyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
 	}

@@ -152,7 +152,7 @@ func (c *Conn) connect(ctx context.Context) (*net.UnixConn, error) {
 }
 
 func (c *Conn) hello(ctx context.Context, u *net.UnixConn) error {
-	owner, err := peer(u)
+	owner, err := Peer(u)
 	if err != nil {
 		return fmt.Errorf("%s: whose socket it is cannot be found out: %w", c.path, err)
 	}

@@ -11,8 +11,8 @@ import (
 // solLocal is the level of options of Unix sockets.
 const solLocal = 0
 
-// peer returns the user ID of the process behind a socket.
-func peer(u *net.UnixConn) (int, error) {
+// Peer returns the user ID of the process behind a socket.
+func Peer(u *net.UnixConn) (int, error) {
 	raw, err := u.SyscallConn()
 	if err != nil {
 		return 0, err

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peer returns the user ID of the process behind a socket.
-func peer(u *net.UnixConn) (int, error) {
+// Peer returns the user ID of the process behind a socket.
+func Peer(u *net.UnixConn) (int, error) {
 	raw, err := u.SyscallConn()
 	if err != nil {
 		return 0, err

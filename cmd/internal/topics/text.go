@@ -31,6 +31,7 @@ var environment = Topic{
 		}},
 		{"SSH and passwords", []Row{
 			{"SSH_AUTH_SOCK", "socket of ssh-agent"},
+			{"XDG_RUNTIME_DIR", "sockets of kept connections are in its directory brine/ssh, if it is your own"},
 			{"SSH_ASKPASS", "program that asks for passwords on a desktop"},
 			{"SSH_ASKPASS_REQUIRE", "when it is used: force, prefer or never"},
 			{"DISPLAY", "there is a desktop: SSH_ASKPASS may be used, and --open starts a browser"},
@@ -86,6 +87,7 @@ var files = Topic{
 		{"SSH", []Row{
 			{"~/.ssh/config, /etc/ssh/ssh_config", "options of connections, as for ssh"},
 			{"~/.ssh/known_hosts", "keys of hosts"},
+			{"$XDG_RUNTIME_DIR/brine/ssh, ~/.cache/brine/ssh/kept", "sockets of kept connections"},
 			{"~/.local/share/brine/agents", "agents for other platforms that 'brine agent build' made"},
 		}},
 		{"On a target", []Row{

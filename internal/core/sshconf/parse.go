@@ -45,7 +45,7 @@ var options = map[string]kind{
 	"canonicaldomains": kindWords, "canonicalizefallbacklocal": kindFlag, "canonicalizehostname": kindEnum,
 	"canonicalizemaxdots": kindInt, "canonicalizepermittedcnames": kindWords, "casignaturealgorithms": kindAlgs,
 	"certificatefile": kindMany, "checkhostip": kindFlag, "ciphers": kindAlgs, "connectionattempts": kindInt,
-	"connecttimeout": kindTime, "controlmaster": kindEnum, "controlpath": kindString, "forwardagent": kindForward,
+	"connecttimeout": kindTime, "controlmaster": kindEnum, "controlpath": kindString, "controlpersist": kindForm, "forwardagent": kindForward,
 	"globalknownhostsfile": kindWords, "hashknownhosts": kindFlag, "hostkeyalgorithms": kindAlgs, "hostkeyalias": kindString,
 	"hostname": kindString, "identitiesonly": kindFlag, "identityagent": kindAgent, "identityfile": kindMany,
 	"ignoreunknown": kindString, "kbdinteractiveauthentication": kindFlag, "kexalgorithms": kindAlgs,
@@ -227,6 +227,9 @@ func split(s string) (words []string, ok bool) {
 	return words, true
 }
 
+// Seconds reads a time of ssh_config, such as 90, 30s or 1h30m.
+func Seconds(s string) (n int, ok bool) { return seconds(s) }
+
 // seconds reads a time of ssh: "90", "1h30m", "2D".
 func seconds(s string) (int, bool) {
 	total, digits := 0, ""
@@ -355,7 +358,7 @@ func (p *pass) apply(l *line, at source.Pos) {
 		if l.args[0] != "none" { // as ssh, which takes a later line then
 			p.set(l.key, at, l.args...)
 		}
-	case kindString, kindFlag, kindEnum, kindInt, kindPort, kindWords, kindAlgs, kindCommand, kindJump, kindAgent, kindForward:
+	case kindString, kindFlag, kindEnum, kindInt, kindPort, kindWords, kindAlgs, kindCommand, kindJump, kindAgent, kindForward, kindForm:
 		p.set(l.key, at, l.args...)
 	case kindMany:
 		have := p.res.values[l.key]

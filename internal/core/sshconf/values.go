@@ -17,7 +17,7 @@ import (
 // looked at all the same: what ssh refuses is refused. Those in neither table
 // take anything, as they do in ssh.
 var unused = map[string]kind{
-	"addkeystoagent": kindForm, "clearallforwardings": kindFlag, "compression": kindEnum, "controlpersist": kindForm,
+	"addkeystoagent": kindForm, "clearallforwardings": kindFlag, "compression": kindEnum,
 	"dynamicforward": kindForm, "enableescapecommandline": kindFlag, "enablesshkeysign": kindFlag, "escapechar": kindForm,
 	"exitonforwardfailure": kindFlag, "fingerprinthash": kindEnum, "forkafterauthentication": kindFlag, "forwardx11": kindFlag,
 	"forwardx11timeout": kindTime, "forwardx11trusted": kindFlag, "gatewayports": kindFlag, "gssapiauthentication": kindFlag,
@@ -270,7 +270,7 @@ func isTime(s string) bool {
 	return ok
 }
 
-// forms are those of keywords that have no meaning here.
+// forms are those of keywords with a form of their own.
 var forms = map[string]form{
 	"addkeystoagent": {2, func(w []string) bool {
 		_, flag := flags[strings.ToLower(w[0])]

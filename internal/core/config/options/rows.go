@@ -617,6 +617,7 @@ var ownOptions = [...]string{
 	"ssh_ignore_host_keys",
 	"ssh_max_procs",
 	"ssh_max_returns",
+	"ssh_persist",
 	"ssh_priv",
 	"ssh_push_limit",
 	"ssh_reconnect",
