@@ -26,6 +26,7 @@ var overview = []struct {
 		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
 		{"chain, template", "lists of actions; orchestrations of others"},
+		{"approval", "approve or refuse runs that wait for a second person"},
 		{"schedule, recurring", "regularly: jobs of this machine; runs of workers"},
 	}},
 	{"Look", []struct{ names, text string }{

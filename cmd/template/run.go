@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,11 @@ import (
 	"brine/cmd/runner"
 	"brine/cmd/session"
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/fleet"
+	"brine/internal/fleet/approval"
+	"brine/internal/fleet/history"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/form"
@@ -111,8 +115,11 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 	}
 	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
 		r := &templateRun{app: a, opts: o, Templates: ts, t: tmpl, env: env}
-		pillar, err := r.collect(ctx, c)
+		pillar, sums, err := r.collect(ctx, c)
 		if err != nil {
+			return fun.Args{}, err
+		}
+		if s.Approvals, err = approvalsOf(a.Host, tmpl, sums); err != nil {
 			return fun.Args{}, err
 		}
 		kw := value.MapOf("pillar", pillar)
@@ -125,6 +132,28 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 		}
 		return in, err
 	})
+}
+
+// approvalsOf are the points of a template at which a second person is asked. sums says
+// how many hosts each target has.
+func approvalsOf(files host.Files, t *orchestration.Template, sums []string) (*session.Approvals, error) {
+	out := &session.Approvals{Kind: history.Template, Name: t.Name}
+	if t.Approve != nil {
+		out.Points = append(out.Points, session.ApprovalPoint{Key: approval.Start, Rule: t.Approve})
+	}
+	for i, x := range t.Steps {
+		out.What = append(out.What, fmt.Sprintf("%d. %s", i+1, x.Description))
+		if x.Approve != nil {
+			out.Points = append(out.Points, session.ApprovalPoint{
+				Key: fmt.Sprintf("step%d", i+1), Rule: x.Approve, Step: fmt.Sprintf("step %d: %s", i+1, cmp.Or(x.Description, x.Name)), IDs: x.IDs,
+				Covers: func(id string) bool { return slices.Contains(x.IDs, id) },
+			})
+		}
+	}
+	out.What = append(out.What, sums...)
+	var err error
+	out.Definition, err = t.Hash(files)
+	return out, err
 }
 
 // A templateRun is one execution of a template until it runs.
@@ -140,33 +169,32 @@ type templateRun struct {
 }
 
 // collect returns the pillar of the orchestration: the values, and the ids of
-// the targets.
-func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map, error) {
+// the targets. sums says how many each target has.
+func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (pillar *value.Map, sums []string, err error) {
 	if err := r.given(ctx, c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.in = r.app.TTY()
-	pillar, err := r.ask(ctx)
-	if err != nil {
-		return nil, err
+	if pillar, err = r.ask(ctx); err != nil {
+		return nil, nil, err
 	}
 	targets, sums, err := r.match(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := r.confirm(ctx, sums); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, label := range []string{orchestration.Last, r.opts.saveAs} {
 		if label == "" {
 			continue
 		}
 		if err := r.Store.Save(r.t, label, r.answers.Without(r.unkept)); err != nil {
-			return nil, fmt.Errorf("keep the answers: %w", err)
+			return nil, nil, fmt.Errorf("keep the answers: %w", err)
 		}
 	}
 	pillar.Set("targets", targets)
-	return pillar, nil
+	return pillar, sums, nil
 }
 
 // ask asks for what is missing, until all is there and right.

@@ -20,6 +20,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/core/redact"
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/queue"
 	"brine/internal/py/proc"
@@ -56,6 +57,9 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: app.ExitGeneric, Error: err.Error()})
 		return
 	}
+	if r.waits(ctx) {
+		return
+	}
 	what := printable.Line(e.Work.Names())
 	if e.Work.Event != nil {
 		what = eventOf(e)
@@ -81,6 +85,22 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	w.s.Note(said)
 	r.give(ctx, o)
 	r.notifyFailure(ctx, o)
+}
+
+// waits puts an entry back that waits for an approval, without a run, and reports whether
+// it did.
+func (r *entryRun) waits(ctx context.Context) bool {
+	all, err := approval.New(r.s.Cfg.CacheDir, r.app.Host.Now).List(r.e.JID)
+	if err != nil {
+		r.s.Tell(fmt.Errorf("%s: whether it waits for an approval is not known: %w", r.e.JID, err))
+		return false // its run asks
+	}
+	i := slices.IndexFunc(all, func(x *approval.Entry) bool { return x.Queued && x.Waits() })
+	if i < 0 {
+		return false
+	}
+	r.give(ctx, queue.Outcome{State: queue.Queued, Delay: unsettled, Uncount: true, Unrun: true, Error: "it waits for an approval " + all[i].Before()})
+	return true
 }
 
 // maxDescribed bounds what is printed of an entry, in bytes.
@@ -288,6 +308,10 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		if status == app.ExitLocked {
 			o.Delay = max(unsettled, r.delay(1))
 		}
+	case err == nil && status == app.ExitWaits:
+		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, cmp.Or(r.last, "it waits for an approval")
+	case err == nil && status == app.ExitRefused:
+		o.State, o.Error = queue.Refused, cmp.Or(r.last, "a person refused it")
 	case err == nil && status == app.ExitCut:
 		return crash(r.last)
 	case err != nil:

@@ -25,6 +25,11 @@ func apiRoutes() []route {
 	retryJob := post("/jobs/{jid}/retry", "retry", each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny),
 		op("retryJob", "Run a job again on the hosts that failed in it.", unlimitedOnly, (*Server).apiRetryJob).starting())
 	retryJob.check = mayRepeatJob
+	answer := func(verb, id, summary string, approve bool) route {
+		x := post("/approvals/{id}/"+verb, "approval."+verb, from(Operator, readRuns|answerRuns), op(id, summary, ofApproval, apiAnswer(approve)))
+		x.check = mayAnswer
+		return x
+	}
 	return []route{
 		row("GET "+apiBase+"/openapi.json", Nobody, "", nil, op("getDocument", "This document.", harmless, (*Server).apiDocument).withoutToken()),
 
@@ -55,6 +60,10 @@ func apiRoutes() []route {
 		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofRun, (*Server).apiStopRun)),
 		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofRun, (*Server).apiKillRun)),
 		resumeRun,
+
+		get("/approvals", from(Viewer, readRuns), op("listApprovals", "List the runs that wait for a second person.", filtered, (*Server).apiApprovals)),
+		answer("approve", "approveRun", "Approve a run that waits.", true),
+		answer("refuse", "refuseRun", "Refuse a run that waits, which ends it.", false),
 
 		get("/jobs", from(Viewer, readRecords), op("listJobs", "List the jobs of the job cache.", unlimitedOnly, (*Server).apiJobs)),
 		get("/jobs/{jid}", from(Viewer, readRecords), op("getJob", "Get a job with what its hosts returned.", ofJob, (*Server).apiJob)),
