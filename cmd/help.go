@@ -25,8 +25,7 @@ var overview = []struct {
 		{"call, ssh, run", "a function: here, on targets, of the controller"},
 		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
-		{"chain, template", "lists of actions; orchestrations of others"},
-		{"approval", "approve or refuse runs that wait for a second person"},
+		{"chain, template, approval", "lists of actions; orchestrations of others; who agrees"},
 		{"schedule, recurring", "regularly: jobs of this machine; runs of workers"},
 	}},
 	{"Look", []struct{ names, text string }{

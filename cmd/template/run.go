@@ -3,6 +3,8 @@ package template
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +25,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/history"
+	"brine/internal/fleet/queue"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/form"
@@ -60,11 +63,14 @@ invalid; 64 usage error; 130 interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeNames(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 && !(o.Queued && len(args) == 0) {
 				return app.Usagef(c, "give the name of one template")
 			}
 			if runF != nil {
 				return runF(c.Context(), o, args)
+			}
+			if o.Queued {
+				return queued(c.Context(), a, c, o)
 			}
 			return run(c.Context(), a, c, o, args[0])
 		},
@@ -83,6 +89,8 @@ invalid; 64 usage error; 130 interrupted.`,
 	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
 	f.StringVar(&o.Resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
 	complete.Resume(a, c)
+	f.BoolVar(&o.Queued, "queued", false, "run what a worker hands over on stdin") // see queued
+	_ = f.MarkHidden("queued")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
@@ -98,40 +106,68 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	var ts *library.Templates
-	var tmpl *orchestration.Template
-	prepare := func(s *session.Session) (err error) {
-		if ts, err = library.TemplatesOf(ctx, s); err != nil {
-			return err
-		}
-		if tmpl, err = ts.Find(name); err != nil {
-			return err
-		}
-		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
-		s.Cfg.Opts.Set("orchestrate_no_targets", true)
-		s.Again = "brine template run " + name
-		s.Subject = templateSubject(tmpl)
-		return nil
-	}
-	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
-		r := &templateRun{app: a, opts: o, Templates: ts, t: tmpl, env: env}
-		pillar, sums, err := r.collect(ctx, c)
-		if err != nil {
-			return fun.Args{}, err
-		}
-		if s.Approvals, err = approvalsOf(a.Host, tmpl, sums); err != nil {
-			return fun.Args{}, err
-		}
-		kw := value.MapOf("pillar", pillar)
-		if o.test {
-			kw.Set("test", true)
-		}
-		in := fun.Args{Pos: []value.Value{tmpl.Name}, Kw: kw}
-		if o.Resume != "" {
+	r := &templateRun{app: a, opts: o, name: name}
+	return runner.Run(ctx, a, c, &o.Options, session.OrchestrateName, func(s *session.Session) error { return r.prepare(ctx, s) }, func(s *session.Session, env *fun.Env) (fun.Args, error) {
+		in, err := r.arguments(ctx, c, s, env)
+		if err == nil && o.Resume != "" {
 			in, err = s.Resumed(ctx, env, o.Resume, in)
 		}
 		return in, err
 	})
+}
+
+// queued runs the template of a queue for a worker, with kept answers.
+func queued(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions) error {
+	o.yes = true
+	r := &templateRun{app: a, opts: o}
+	return runner.Queued(ctx, a, c, &o.Options, runner.Queue{
+		Function: session.OrchestrateName,
+		Set:      func(q *runner.QueuedRun) { r.name, o.answers = queue.CutTemplate(q.Work.Template) },
+		Prepare:  func(s *session.Session) error { return r.prepare(ctx, s) },
+		Choose: func(q *runner.QueuedRun, s *session.Session, env *fun.Env) (fun.Args, error) {
+			in, err := r.arguments(ctx, c, s, env)
+			if err == nil {
+				err = s.Furthest(ctx, q.Earlier)
+			}
+			return in, err
+		},
+	})
+}
+
+// prepare reads the template.
+func (r *templateRun) prepare(ctx context.Context, s *session.Session) (err error) {
+	if r.Templates, err = library.TemplatesOf(ctx, s); err != nil {
+		return err
+	}
+	if r.t, err = r.Find(r.name); err != nil {
+		return err
+	}
+	s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(r.t.Dir, r.t.States))
+	s.Cfg.Opts.Set("orchestrate_no_targets", true)
+	s.Again = "brine template run " + r.name
+	s.Subject = templateSubject(r.t)
+	return nil
+}
+
+// arguments are those of the orchestration, by the answers.
+func (r *templateRun) arguments(ctx context.Context, c *cobra.Command, s *session.Session, env *fun.Env) (fun.Args, error) {
+	r.env = env
+	pillar, sums, err := r.collect(ctx, c)
+	if err != nil {
+		return fun.Args{}, err
+	}
+	if s.Approvals, err = approvalsOf(r.app.Host, r.t, sums); err != nil {
+		return fun.Args{}, err
+	}
+	if r.opts.Queued { // somebody may change the kept answers while the run waits
+		sum := sha256.Sum256([]byte(s.Approvals.Definition + string(value.EncodeJSON(pillar))))
+		s.Approvals.Definition = hex.EncodeToString(sum[:])
+	}
+	kw := value.MapOf("pillar", pillar)
+	if r.opts.test {
+		kw.Set("test", true)
+	}
+	return fun.Args{Pos: []value.Value{r.t.Name}, Kw: kw}, nil
 }
 
 // approvalsOf are the points of a template at which a second person is asked. sums says
@@ -158,6 +194,7 @@ func approvalsOf(files host.Files, t *orchestration.Template, sums []string) (*s
 
 // A templateRun is one execution of a template until it runs.
 type templateRun struct {
+	name string
 	app  *app.App
 	opts *runOptions
 	*library.Templates

@@ -115,6 +115,9 @@ func described(e *queue.Entry, known *redact.Set, names, secret []string) string
 	if w.Chain != "" {
 		return "chain " + w.Chain + queuedBy(e)
 	}
+	if w.Template != "" {
+		return "template " + w.Template + queuedBy(e)
+	}
 	args, _ := known.Mask(redact.Args(names, w.Args, w.Kwargs, secret...)).(*value.List)
 	words := []string{session.OrchestrateName}
 	add := func(prefix string, v value.Value) {
@@ -217,6 +220,8 @@ func commandOf(w *queue.Work) []string {
 		return []string{"react"}
 	case w.Chain != "":
 		return []string{"chain", "run"}
+	case w.Template != "":
+		return []string{"template", "run"}
 	}
 	return []string{"orchestrate"}
 }

@@ -48,6 +48,12 @@ func apiRoutes() []route {
 			op("cancelSchedule", "Cancel a run of a chain that has not begun.", named(kept.Chains), (*Server).apiCancelSchedule).silent()),
 		get("/schedules", from(Viewer, readNames), op("listSchedules", "List the runs of chains that are scheduled.", filtered, (*Server).apiSchedules)),
 
+		get("/recurring", from(Viewer, readNames), op("listRecurring", "List what workers run again and again.", unlimitedOnly, (*Server).apiRecurring)),
+		post("/recurring", "recurring.add", from(Operator, readNames|planRuns), op("addRecurring", "Have workers run something again and again.", unlimitedOnly, (*Server).apiAddRecurring).creating()),
+		post("/recurring/{name}/pause", "recurring.pause", from(Operator, readNames|planRuns), op("pauseRecurring", "Keep a recurring schedule from being due.", unlimitedOnly, apiChangeRecurring(PauseRecurrence))),
+		post("/recurring/{name}/resume", "recurring.resume", from(Operator, readNames|planRuns), op("resumeRecurring", "End the pause of a recurring schedule.", unlimitedOnly, apiChangeRecurring(ResumeRecurrence))),
+		row("DELETE "+apiBase+"/recurring/{name}", Operator, "recurring.remove", from(Operator, planRuns), op("removeRecurring", "Remove a recurring schedule.", unlimitedOnly, (*Server).apiRemoveRecurring).silent()),
+
 		get("/templates", from(Viewer, readNames), op("listTemplates", "List the templates.", filtered, (*Server).apiTemplates)),
 		get("/templates/{name}", from(Viewer, readNames), op("getTemplate", "Get a template with what it asks for.", named(kept.Templates), (*Server).apiTemplate)),
 		row("GET "+apiBase+"/templates/{name}/check", Operator, "", from(Operator, checkPowers), op("checkTemplate", "Check a template with sample values.", named(kept.Templates), apiCheck(kept.Templates))),

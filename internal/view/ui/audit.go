@@ -37,7 +37,7 @@ func (s *Server) details(name string, r *http.Request) string {
 		}
 	case name == "recurring.add":
 		f := r.PostForm
-		parts = []string{"name " + f.Get("name"), f.Get("what"), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}
+		parts = []string{"name " + f.Get("name"), strings.TrimSpace(f.Get("what") + " " + f.Get("template")), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}
 	case name == "run":
 		parts = s.runDetails(r)
 	}
