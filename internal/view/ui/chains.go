@@ -549,7 +549,7 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	q := r.URL.Query()
-	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{"sls": q.Get("sls")}}
+	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{"sls": q.Get("sls"), "targets": strings.TrimSpace(q.Get("targets"))}}
 	if n := q.Get("step"); n != "" {
 		i, err := strconv.Atoi(n)
 		if err != nil || i < 1 || i > len(c.Steps) {

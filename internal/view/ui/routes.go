@@ -118,7 +118,7 @@ func routes() []route {
 		{pattern: "POST /jobs/{jid}/retry", least: Operator, action: "retry", may: each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny), check: mayRepeatJob, do: (*Server).retryJob},
 		{pattern: "GET /audit", least: Viewer, may: from(Viewer, readRecords), do: (*Server).audit},
 
-		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|fullPowers), do: (*Server).hostList},
+		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|readNames|fullPowers), do: (*Server).hostList},
 		{pattern: "GET /hosts/{id}", least: Viewer, may: from(Viewer, readRecords|knownPowers), do: (*Server).host},
 		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, exactPowers|runDefined, fullPowers|runDefined), do: (*Server).pingHosts},
 		{pattern: "GET /targets", least: Viewer, may: each(knownPowers, exactPowers, fullPowers), do: (*Server).targets},
