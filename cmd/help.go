@@ -25,7 +25,7 @@ var overview = []struct {
 		{"call, ssh, run", "a function: here, on targets, of the controller"},
 		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
-		{"chain, template, approval", "lists of actions; orchestrations of others; who agrees"},
+		{"chain, template", "lists of actions; orchestrations of others"},
 		{"schedule, recurring", "regularly: jobs of this machine; runs of workers"},
 	}},
 	{"Look", []struct{ names, text string }{
@@ -35,11 +35,11 @@ var overview = []struct {
 	}},
 	{"Write", []struct{ names, text string }{
 		{"init, formula", "create a tree; add formulas to one"},
-		{"lint, check", "find faults in a tree; list what brine does not support"},
+		{"lint, check, lsp", "find faults; what is not supported; SLS in editors"},
 		{"test", "test the states of a tree, with or without machines"},
 	}},
 	{"Serve", []struct{ names, text string }{
-		{"ui, worker, lsp", "pages for browsers; runs of a queue; SLS in editors"},
+		{"ui, worker, approval", "pages; runs of a queue; those that wait for people"},
 		{"agent, python-path", "agents for other platforms; programs that import salt"},
 		{"beacon, completion", "events of what is found here; completion for shells"},
 	}},
