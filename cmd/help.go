@@ -35,11 +35,11 @@ var overview = []struct {
 	}},
 	{"Write", []struct{ names, text string }{
 		{"init, formula", "create a tree; add formulas to one"},
-		{"lint, check", "find faults in a tree; list what brine does not support"},
+		{"lint, check, lsp", "find faults; what is not supported; SLS in editors"},
 		{"test", "test the states of a tree, with or without machines"},
 	}},
 	{"Serve", []struct{ names, text string }{
-		{"ui, worker, lsp", "pages for browsers; runs of a queue; SLS in editors"},
+		{"ui, worker, approval", "pages; runs of a queue; those that wait for people"},
 		{"agent, python-path", "agents for other platforms; programs that import salt"},
 		{"beacon, completion", "events of what is found here; completion for shells"},
 	}},

@@ -21,6 +21,7 @@ import (
 
 	"brine/cmd/agent"
 	"brine/cmd/app"
+	"brine/cmd/approval"
 	"brine/cmd/beacon"
 	"brine/cmd/call"
 	"brine/cmd/chain"
@@ -258,6 +259,7 @@ salt-ssh, it behaves like that program.`,
 		react.New(a, nil),
 		run.New(a, app.AsBrine, nil),
 		recurring.New(a, nil),
+		approval.New(a, nil),
 		schedule.New(a),
 		beacon.New(a),
 		ssh.New(a, app.AsBrine, nil),

@@ -21,6 +21,8 @@ const (
 	ExitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
 	ExitLocked      = 76  // another run has the lock of the run of a queue
 	ExitCut         = 77  // the run of a queue had to end in its midst
+	ExitWaits       = 78  // the run of a queue waits for the approval of a person
+	ExitRefused     = 79  // a person refused the run
 	ExitInterrupted = 130 // Ctrl-C
 	ExitNoFunction  = 255 // no such function, as salt-call has it
 )

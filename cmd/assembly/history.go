@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"brine/internal/core/fun"
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/returner"
@@ -96,6 +98,14 @@ func OpenHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 		}
 		return f
 	}
+	asked := sync.OnceValue(func() map[string]*approval.Entry {
+		waiting, err := approval.New(env.CacheDir, env.Host.Now).Waiting()
+		if err != nil {
+			warn(fmt.Errorf("which runs wait for an approval is not known: %w", err))
+		}
+		return waiting
+	})
+	s.Waits = func(jid string) bool { return asked()[jid] != nil }
 	return s, nil
 }
 

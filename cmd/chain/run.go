@@ -23,6 +23,8 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
+	"brine/internal/fleet/approval"
+	"brine/internal/fleet/history"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 )
@@ -178,6 +180,7 @@ func (r *chainRun) render(ctx context.Context, s *session.Session, env *fun.Env,
 	if err != nil {
 		return fun.Args{}, err
 	}
+	s.Approvals = approvalsOf(r.chain, strings.Split(strings.TrimSpace(describeChain(r.chain, ids, env)), "\n")[1:])
 	path := filepath.Join(r.dir, chainSLS, r.name+".sls")
 	if err := errors.Join(r.app.Host.MkdirAll(filepath.Dir(path), 0o700), r.app.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{Mode: new(fs.FileMode(0o600))})); err != nil {
 		return fun.Args{}, err
@@ -200,6 +203,24 @@ func (r *chainRun) admit(ctx context.Context, s *session.Session, env *fun.Env, 
 		err = r.app.Confirm(ctx, in, describeChain(r.chain, ids, env), r.o.test)
 	}
 	return ids, err
+}
+
+// approvalsOf are the points of a chain at which a second person is asked. what are its
+// steps and targets in words.
+func approvalsOf(c *chain.Chain, what []string) *session.Approvals {
+	out := &session.Approvals{Kind: history.Chain, Name: c.Name, Definition: c.Hash(), What: what}
+	if c.Approve != nil {
+		out.Points = append(out.Points, session.ApprovalPoint{Key: approval.Start, Rule: c.Approve})
+	}
+	for i := range c.Steps {
+		if x := &c.Steps[i]; x.Approve != nil {
+			out.Points = append(out.Points, session.ApprovalPoint{
+				Key: fmt.Sprintf("step%d", x.ID), Rule: x.Approve, Step: fmt.Sprintf("step %d: %s", i+1, x.Summary()),
+				Covers: func(id string) bool { return c.NumberOf(id) == i+1 },
+			})
+		}
+	}
+	return out
 }
 
 // describeChain is a chain with its targets, in words.

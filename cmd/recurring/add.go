@@ -30,15 +30,17 @@ type addOptions struct {
 const (
 	chainKind       = "chain"
 	orchestrateKind = "orchestrate"
+	templateKind    = "template"
 )
 
 func newAdd(a *app.App, runF func(context.Context, *addOptions, []string) error) *cobra.Command {
 	o := &addOptions{}
 	c := &cobra.Command{
-		Use:   "add <name> chain <chain> | orchestrate <sls>[,<sls>...] [<key>=<value>...]",
+		Use:   "add <name> chain <chain> | template <template>@<label> | orchestrate <sls>[,<sls>...] [<key>=<value>...]",
 		Short: "Add a schedule",
-		Long: `Add a schedule: at its times, a worker of the queue runs the chain or the
-orchestration, as they are at that time.
+		Long: `Add a schedule: at its times, a worker of the queue runs the chain, the
+template or the orchestration, as they are at that time. A template runs with the
+answers that 'brine template run --save-as <label>' has kept; these have no passwords.
 
 --cron takes the five fields of a crontab (minute hour day month weekday), or six
 with seconds as the last. --every takes an interval such as 6h or 90m, or a time
@@ -108,17 +110,17 @@ func (o *addOptions) read(h host.Host, c *cobra.Command, args []string) (*queue.
 
 // check returns an error for flags and arguments that cannot be.
 func (o *addOptions) check(c *cobra.Command, args []string) error {
-	kinds := []string{chainKind, orchestrateKind}
+	kinds := []string{chainKind, orchestrateKind, templateKind}
 	switch {
 	case len(args) == 0:
 		return app.Usagef(c, "give the name of the schedule, and what it runs")
 	case !queue.ValidName(args[0]):
 		return app.Usagef(c, "%s", badName(args[0]))
 	case len(args) == 1:
-		return app.Usagef(c, "say what it runs: chain <chain>, or orchestrate <sls>")
+		return app.Usagef(c, "say what it runs: chain <chain>, orchestrate <sls>, or template <template>@<label>")
 	case !slices.Contains(kinds, args[1]):
-		return app.Usagef(c, "%q is neither chain nor orchestrate%s", args[1], source.DidYouMean(args[1], kinds))
-	case len(args) == 2, args[1] == chainKind && len(args) != 3:
+		return app.Usagef(c, "%q is none of chain, orchestrate and template%s", args[1], source.DidYouMean(args[1], kinds))
+	case len(args) == 2, args[1] != orchestrateKind && len(args) != 3:
 		return app.Usagef(c, "%s: give the name of one", args[1])
 	case o.queue == "":
 		return app.Usagef(c, "--queue: no queue was named")
@@ -142,7 +144,7 @@ func (o *addOptions) check(c *cobra.Command, args []string) error {
 
 // add adds a schedule that runs what args say.
 func (s *schedules) add(ctx context.Context, o *addOptions, x *queue.Schedule, r *schedule.Recurrence, args []string) (err error) {
-	if x.Work, err = s.work(o, args); err != nil {
+	if x.Work, err = s.work(ctx, o, args); err != nil {
 		return err
 	}
 	x.User, x.Controller = s.s.UserName(), s.env.ID
@@ -159,11 +161,16 @@ func (s *schedules) add(ctx context.Context, o *addOptions, x *queue.Schedule, r
 }
 
 // work is what args say: a chain, or an orchestration with its arguments.
-func (s *schedules) work(o *addOptions, args []string) (*queue.Work, error) {
-	if args[0] == chainKind {
+func (s *schedules) work(ctx context.Context, o *addOptions, args []string) (*queue.Work, error) {
+	if args[0] != orchestrateKind {
 		if len(o.At) > 0 || o.Saltenv != "" || o.Pillarenv != "" || len(o.NoParse) > 0 {
-			return nil, errors.New("--at, --saltenv, --pillarenv and --no-parse are for orchestrations; a chain has no arguments")
+			return nil, errors.New("--at, --saltenv, --pillarenv and --no-parse are for orchestrations; a chain and a template have no arguments")
 		}
+	}
+	switch args[0] {
+	case templateKind:
+		return library.TemplateWork(ctx, s.s, args[1])
+	case chainKind:
 		_, _, err := library.ReadChain(library.Chains(s.s), args[1])
 		return &queue.Work{Chain: args[1]}, err
 	}

@@ -246,6 +246,8 @@ func runs(s *queue.Schedule) string {
 		return "?"
 	case s.Work.Chain != "":
 		return "chain " + s.Work.Chain
+	case s.Work.Template != "":
+		return "template " + s.Work.Template
 	}
 	return "orchestrate " + s.Work.Names()
 }

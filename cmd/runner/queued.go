@@ -17,6 +17,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/session"
 	"brine/internal/core/fun"
+	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/queue"
 	"brine/internal/py/value"
@@ -99,7 +100,7 @@ func Queued(ctx context.Context, a *app.App, c *cobra.Command, o *Options, q Que
 	}
 	var run *session.Session
 	err = Run(ctx, a, c, o, q.Function, func(s *session.Session) error {
-		run, s.NextJID, s.Queued = s, r.JID, true
+		run, s.NextJID, s.Queued, s.Entry = s, r.JID, true, r.Entry
 		if q.Prepare != nil {
 			return q.Prepare(s)
 		}
@@ -113,6 +114,9 @@ func Queued(ctx context.Context, a *app.App, c *cobra.Command, o *Options, q Que
 	})
 	if err == nil || run == nil {
 		return err
+	}
+	if status, why := run.AskedEnd(); status == history.Waiting {
+		return &app.StatusError{Status: app.ExitWaits, Err: errors.New(why)}
 	}
 	if status := run.PutBack.Load(); status != 0 {
 		return &app.StatusError{Status: int(status), Err: err}

@@ -17,6 +17,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/core/tee"
+	"brine/internal/fleet/history"
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
@@ -115,6 +116,7 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	if err != nil {
 		return err
 	}
+	s.AskApproval(jid, s.Entry, inTest(s, in))
 	rep.Reports(jid, name, "", in, fun.Runner)
 	s.SayJID(jid)
 	if session.IsOrchestrate(name) {
@@ -145,6 +147,9 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	s.SayResume(name, jid)
 	s.SayTest(name, in)
 	left := s.SayLeftOut(env)
+	if status, why := s.AskedEnd(); status == history.Refused {
+		return &app.StatusError{Status: app.ExitRefused, Err: fmt.Errorf("the run has ended: %s", why)}
+	}
 	switch {
 	case err != nil:
 		return app.ErrInterrupted
@@ -154,9 +159,14 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	return app.Silent(s.StrictStatus(app.StatusOf(int64(res.Retcode))))
 }
 
+// inTest reports whether an orchestration changes nothing.
+func inTest(s *session.Session, in fun.Args) bool {
+	return value.Truth(in.Kw.At("test")) || value.Truth(s.Cfg.Opts.At("test"))
+}
+
 // keptSpec is what an orchestration is for who looks at its run.
 func keptSpec(s *session.Session, in fun.Args, jid, resume string) kept.Spec {
-	spec := kept.Spec{JID: jid, Kind: kept.Orchestrations, Resume: resume, Test: value.Truth(in.Kw.At("test")) || value.Truth(s.Cfg.Opts.At("test"))}
+	spec := kept.Spec{JID: jid, Kind: kept.Orchestrations, Resume: resume, Test: inTest(s, in)}
 	switch subject := s.ShownSubject(); {
 	case subject != nil:
 		spec.Kind, spec.Name = subject.Kind+"s", subject.Name

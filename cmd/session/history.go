@@ -27,7 +27,7 @@ func (s *Session) openHistory(ctx context.Context, env *fun.Env) {
 	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, s.once(func(err error) { once.Do(func() { s.Tell(err) }) }))
 	s.history = &history.Recorder{
 		Put: func(row *value.Map) { sink.Return(value.ToMap(s.Mask(row))) }, Now: s.App.Host.Now,
-		Subject: s.ShownSubject(), Controller: env.ID, Cache: env.CacheDir, Program: version.Number(), PID: os.Getpid(),
+		Subject: s.ShownSubject(), Controller: env.ID, Cache: env.CacheDir, Program: version.Number(), PID: os.Getpid(), Verdict: s.askedStatus,
 	}
 	s.OnEnd(func() { _ = sink.Close() }) // it has warned
 }

@@ -167,6 +167,9 @@ func (j *lockJournal) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chu
 		}
 	}
 	done, err := j.History.Begin(ctx, env, chunks)
+	if err == nil {
+		err = j.s.Approvals.known(j.jid, chunks, done)
+	}
 	if err != nil {
 		undo()
 		j.drop()

@@ -9,6 +9,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fun"
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/notify"
@@ -99,6 +100,13 @@ func (s *Session) DeliverNotices(ctx context.Context, env *fun.Env) error {
 
 // ended tells how a run ended.
 func (t *teller) ended(e history.Ending) {
+	status, why := t.s.AskedEnd()
+	if status == history.Waiting { // which was told, and another run goes on
+		return
+	}
+	if status == history.Refused {
+		e.Cause = why
+	}
 	event := map[string]string{history.Succeeded: notify.Succeeded, history.Failed: notify.Failed}[e.Status]
 	if event == "" {
 		event = notify.Interrupted
@@ -114,6 +122,18 @@ func (t *teller) waits(jid, id string) {
 	}
 	m := t.message(notify.Waiting, e)
 	m.Cause = "somebody has paused the run; 'brine run state.resume " + jid + "' goes on"
+	t.tell(m, e.Notify)
+	t.send()
+}
+
+// asks tells that a run waits before a step until somebody approves it.
+func (t *teller) asks(q *approval.Question, id string) {
+	e, ok := t.s.history.Waiting(q.Asker(), id)
+	if !ok {
+		return
+	}
+	m := t.message(notify.Waiting, e)
+	m.Cause = fmt.Sprintf("it waits for an approval %s by %s; 'brine approval approve %s' or the pages answer", q.Before(), q.Whom(), q.ID())
 	t.tell(m, e.Notify)
 	t.send()
 }

@@ -54,6 +54,8 @@ type Session struct {
 	history *history.Recorder
 	teller  *teller
 	Subject *history.Subject
+	// Approvals are the points at which the run asks a second person; nil: it does not.
+	Approvals *Approvals
 	// Shared is this process among the controllers that share a database; held are the
 	// locks that it took, and parents the orchestrations of those that are steps.
 	Shared  *shared.Controller
@@ -62,6 +64,7 @@ type Session struct {
 	// Queued says that the orchestration is one of a queue, and PutBack with which
 	// status the worker is told to put it back; 0: not.
 	Queued  bool
+	Entry   string // its entry
 	PutBack atomic.Int32
 	// resume is the orchestration that --resume names, and claims are the runs that no
 	// other run is to go on with.
@@ -299,7 +302,7 @@ func (s *Session) EnvOptions(jid string) assembly.EnvOptions {
 	exe, _ := host.Executable()
 	return assembly.EnvOptions{
 		Host: s.App.Host, Config: s.Cfg, Table: s.Table, Bus: s.bus, Peers: s.peers, Log: s.Log, JID: jid, Exe: exe,
-		Warn: s.Warn, TargetWarn: s.warnOf, Fault: s.Fault, Strict: s.Flags.Strict, Gate: s.gate, Draining: s.App.Intr.Draining, SSH: s.SSH, Secrets: s.Secrets, Git: s.Git, Process: &s.process, Behalf: s.App.Getenv(app.OnBehalf), Took: s.took, Stopped: s.LockLost,
+		Warn: s.Warn, TargetWarn: s.warnOf, Fault: s.Fault, Strict: s.Flags.Strict, Gate: s.gate, Draining: s.App.Intr.Draining, SSH: s.SSH, Secrets: s.Secrets, Git: s.Git, Process: &s.process, Behalf: s.App.Getenv(app.OnBehalf), Took: s.took, Stopped: s.whyStopped,
 	}
 }
 
@@ -441,7 +444,7 @@ func (s *Session) Reopen(j *jobs.Job) (jobs.Record, error) {
 }
 
 // gate is the fun.Jobs.OnStart of the session: Ctrl-C closes it, and before a state
-// state.pause and state.soft_kill are heard. A run of a queue waits until the steps so
+// state.pause and state.soft_kill are heard, and approvals are waited for. A run of a queue waits until the steps so
 // far are in the database of the job cache: a worker elsewhere would repeat the others.
 func (s *Session) gate(ctx context.Context, c *fun.Chunk) bool {
 	open := func() bool { return s.App.Intr.Gate(ctx, c) && s.LockLost() == "" }
@@ -462,7 +465,7 @@ func (s *Session) gate(ctx context.Context, c *fun.Chunk) bool {
 		case <-time.After(behindPoll):
 		}
 	}
-	return pauses.Wait(ctx, jid, c.ID, s.App.Host.Now, open)
+	return pauses.Wait(ctx, jid, c.ID, s.App.Host.Now, open) && s.approved(ctx, jid, c.ID, open)
 }
 
 // behindPoll is how often a run that waits for its record to be stored looks at that.

@@ -1,7 +1,10 @@
 package template
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -17,8 +20,12 @@ import (
 	"brine/cmd/runner"
 	"brine/cmd/session"
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/fleet"
+	"brine/internal/fleet/approval"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/queue"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/form"
@@ -56,11 +63,18 @@ invalid; 64 usage error; 130 interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeNames(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := app.Arguments(c, args, 1, 1, "give the name of one template"); err != nil {
+			least := 1
+			if o.Queued {
+				least = 0
+			}
+			if err := app.Arguments(c, args, least, 1, "give the name of one template"); err != nil {
 				return err
 			}
 			if runF != nil {
 				return runF(c.Context(), o, args)
+			}
+			if o.Queued {
+				return queued(c.Context(), a, c, o)
 			}
 			return run(c.Context(), a, c, o, args[0])
 		},
@@ -79,6 +93,8 @@ invalid; 64 usage error; 130 interrupted.`,
 	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
 	f.StringVar(&o.Resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
 	complete.Resume(a, c)
+	f.BoolVar(&o.Queued, "queued", false, "run what a worker hands over on stdin") // see queued
+	_ = f.MarkHidden("queued")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
@@ -94,41 +110,95 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	var ts *library.Templates
-	var tmpl *orchestration.Template
-	prepare := func(s *session.Session) (err error) {
-		if ts, err = library.TemplatesOf(ctx, s); err != nil {
-			return err
-		}
-		if tmpl, err = ts.Find(name); err != nil {
-			return err
-		}
-		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
-		s.Cfg.Opts.Set("orchestrate_no_targets", true)
-		s.Again = "brine template run " + name
-		s.Subject = templateSubject(tmpl)
-		return nil
-	}
-	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
-		r := &templateRun{app: a, opts: o, Templates: ts, t: tmpl, env: env}
-		pillar, err := r.collect(ctx, c)
-		if err != nil {
-			return fun.Args{}, err
-		}
-		kw := value.MapOf("pillar", pillar)
-		if o.test {
-			kw.Set("test", true)
-		}
-		in := fun.Args{Pos: []value.Value{tmpl.Name}, Kw: kw}
-		if o.Resume != "" {
+	r := &templateRun{app: a, opts: o, name: name}
+	return runner.Run(ctx, a, c, &o.Options, session.OrchestrateName, func(s *session.Session) error { return r.prepare(ctx, s) }, func(s *session.Session, env *fun.Env) (fun.Args, error) {
+		in, err := r.arguments(ctx, c, s, env)
+		if err == nil && o.Resume != "" {
 			in, err = s.Resumed(ctx, env, o.Resume, in)
 		}
 		return in, err
 	})
 }
 
+// queued runs the template of a queue for a worker, with kept answers.
+func queued(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions) error {
+	o.yes = true
+	r := &templateRun{app: a, opts: o}
+	return runner.Queued(ctx, a, c, &o.Options, runner.Queue{
+		Function: session.OrchestrateName,
+		Set:      func(q *runner.QueuedRun) { r.name, o.answers = queue.CutTemplate(q.Work.Template) },
+		Prepare:  func(s *session.Session) error { return r.prepare(ctx, s) },
+		Choose: func(q *runner.QueuedRun, s *session.Session, env *fun.Env) (fun.Args, error) {
+			in, err := r.arguments(ctx, c, s, env)
+			if err == nil {
+				err = s.Furthest(ctx, q.Earlier)
+			}
+			return in, err
+		},
+	})
+}
+
+// prepare reads the template.
+func (r *templateRun) prepare(ctx context.Context, s *session.Session) (err error) {
+	if r.Templates, err = library.TemplatesOf(ctx, s); err != nil {
+		return err
+	}
+	if r.t, err = r.Find(r.name); err != nil {
+		return err
+	}
+	s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(r.t.Dir, r.t.States))
+	s.Cfg.Opts.Set("orchestrate_no_targets", true)
+	s.Again = "brine template run " + r.name
+	s.Subject = templateSubject(r.t)
+	return nil
+}
+
+// arguments are those of the orchestration, by the answers.
+func (r *templateRun) arguments(ctx context.Context, c *cobra.Command, s *session.Session, env *fun.Env) (fun.Args, error) {
+	r.env = env
+	pillar, sums, err := r.collect(ctx, c)
+	if err != nil {
+		return fun.Args{}, err
+	}
+	if s.Approvals, err = approvalsOf(r.app.Host, r.t, sums); err != nil {
+		return fun.Args{}, err
+	}
+	if r.opts.Queued { // somebody may change the kept answers while the run waits
+		sum := sha256.Sum256([]byte(s.Approvals.Definition + string(value.EncodeJSON(pillar))))
+		s.Approvals.Definition = hex.EncodeToString(sum[:])
+	}
+	kw := value.MapOf("pillar", pillar)
+	if r.opts.test {
+		kw.Set("test", true)
+	}
+	return fun.Args{Pos: []value.Value{r.t.Name}, Kw: kw}, nil
+}
+
+// approvalsOf are the points of a template at which a second person is asked. sums says
+// how many hosts each target has.
+func approvalsOf(files host.Files, t *orchestration.Template, sums []string) (*session.Approvals, error) {
+	out := &session.Approvals{Kind: history.Template, Name: t.Name}
+	if t.Approve != nil {
+		out.Points = append(out.Points, session.ApprovalPoint{Key: approval.Start, Rule: t.Approve})
+	}
+	for i, x := range t.Steps {
+		out.What = append(out.What, fmt.Sprintf("%d. %s", i+1, x.Description))
+		if x.Approve != nil {
+			out.Points = append(out.Points, session.ApprovalPoint{
+				Key: fmt.Sprintf("step%d", i+1), Rule: x.Approve, Step: fmt.Sprintf("step %d: %s", i+1, cmp.Or(x.Description, x.Name)), IDs: x.IDs,
+				Covers: func(id string) bool { return slices.Contains(x.IDs, id) },
+			})
+		}
+	}
+	out.What = append(out.What, sums...)
+	var err error
+	out.Definition, err = t.Hash(files)
+	return out, err
+}
+
 // A templateRun is one execution of a template until it runs.
 type templateRun struct {
+	name string
 	app  *app.App
 	opts *runOptions
 	*library.Templates
@@ -140,33 +210,32 @@ type templateRun struct {
 }
 
 // collect returns the pillar of the orchestration: the values, and the ids of
-// the targets.
-func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map, error) {
+// the targets. sums says how many each target has.
+func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (pillar *value.Map, sums []string, err error) {
 	if err := r.given(ctx, c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.in = r.app.TTY()
-	pillar, err := r.ask(ctx)
-	if err != nil {
-		return nil, err
+	if pillar, err = r.ask(ctx); err != nil {
+		return nil, nil, err
 	}
 	targets, sums, err := r.match(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := r.confirm(ctx, sums); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, label := range []string{orchestration.Last, r.opts.saveAs} {
 		if label == "" {
 			continue
 		}
 		if err := r.Store.Save(r.t, label, r.answers.Without(r.unkept)); err != nil {
-			return nil, fmt.Errorf("keep the answers: %w", err)
+			return nil, nil, fmt.Errorf("keep the answers: %w", err)
 		}
 	}
 	pillar.Set("targets", targets)
-	return pillar, nil
+	return pillar, sums, nil
 }
 
 // ask asks for what is missing, until all is there and right.

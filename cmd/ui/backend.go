@@ -25,6 +25,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/core/redact"
 	"brine/internal/fleet"
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -496,6 +497,24 @@ func (b *backend) Record(ctx context.Context, x ui.Action) error {
 		body := value.MapOf("fun", name, "fun_args", value.Strings(args...), "jid", jid, "return", said, "success", x.OK, "user", x.User)
 		return errors.Join(rec.Return(fun.Return{ID: id, JID: jid, Retcode: code, Body: fun.ValueBody{V: body}}), rec.End())
 	})
+}
+
+// Approvals returns the questions of runs; see [ui.Backend].
+func (b *backend) Approvals(ctx context.Context) (all []*approval.Entry, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		all, err = library.Approvals(ctx, s)
+		return err
+	})
+	return all, err
+}
+
+// Approve answers a question; see [ui.Backend].
+func (b *backend) Approve(ctx context.Context, id, definition string, a approval.Answer) (e *approval.Entry, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		e, err = library.Decide(ctx, s, id, definition, a)
+		return err
+	})
+	return e, err
 }
 
 // Runs returns the runs that are kept; see [ui.Backend].

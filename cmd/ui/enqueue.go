@@ -16,7 +16,7 @@ import (
 // Enqueue puts what a hook starts into a queue; see [ui.Backend].
 func (b *backend) Enqueue(ctx context.Context, d ui.Delivery) (jid string, known bool, err error) {
 	err = b.queueOf(ctx, func(ctx context.Context, s *session.Session, env *fun.Env, q *queue.Store) error {
-		work, err := workOf(s, env, d)
+		work, err := workOf(ctx, s, env, d)
 		if err != nil {
 			return err
 		}
@@ -35,10 +35,13 @@ func (b *backend) Enqueue(ctx context.Context, d ui.Delivery) (jid string, known
 }
 
 // workOf is the work of what a hook starts, which must be there.
-func workOf(s *session.Session, env *fun.Env, d ui.Delivery) (*queue.Work, error) {
+func workOf(ctx context.Context, s *session.Session, env *fun.Env, d ui.Delivery) (*queue.Work, error) {
 	if d.Chain != "" {
 		_, _, err := library.ReadChain(library.Chains(s), d.Chain)
 		return &queue.Work{Chain: d.Chain}, err
+	}
+	if d.Template != "" {
+		return library.TemplateWork(ctx, s, d.Template)
 	}
 	in := fun.Args{Pos: []value.Value{d.Orchestration}, Kw: value.NewMap(0)}
 	if d.Pillar.Len() > 0 {

@@ -28,7 +28,7 @@ func newHook(a *app.App, runF func(context.Context, *hookOptions, []string) erro
 		Use:   "hook <command>",
 		Short: "Hooks by which other programs start something",
 		Long: `Add, list, show and remove the hooks of 'brine ui --hooks': a signed request to
-/api/v1/hooks/NAME puts a chain or an orchestration into a queue, and nothing else. The
+/api/v1/hooks/NAME puts a chain, a template or an orchestration into a queue, and nothing else. The
 file has a line for each hook, with its key, and only you can read it. brine ui reads it
 again when it changes. See 'brine docs ui/hooks'.`,
 		Example: `  brine ui hook add deploy --hooks ui.hooks --kind github --queue ops --only ref:refs/heads/main orchestration deploy
@@ -65,7 +65,7 @@ func hookCommand(c *cobra.Command, o *hookOptions, args int, wants string, runF,
 func newHookAdd(a *app.App, runF func(context.Context, *hookOptions, []string) error) *cobra.Command {
 	o := &hookOptions{}
 	c := &cobra.Command{
-		Use:   "add <name> {chain | orchestration} <what>",
+		Use:   "add <name> {chain | orchestration | template} <what>",
 		Short: "Add a hook, and print its key",
 		Long: `Add a hook to a file of hooks, which is created if it does not exist, and print its
 key: the secret that the other program signs with. --key-file uses a key that there is.
@@ -79,7 +79,7 @@ keys of the field with dots between them, or @event for the name of the event.`,
 		Example: `  brine ui hook add deploy --hooks ui.hooks --kind github --queue ops --only @event:push --only ref:refs/heads/main --pillar commit:after orchestration deploy
   brine ui hook add nightly --hooks ui.hooks --kind hmac --queue ops chain nightly`,
 	}
-	hookCommand(c, o, 3, "give a name, chain or orchestration, and the name of that", runF, func(_ context.Context, o *hookOptions, args []string) error { return addHook(a, c, o, args) })
+	hookCommand(c, o, 3, "give a name, chain, orchestration or template, and the name of that", runF, func(_ context.Context, o *hookOptions, args []string) error { return addHook(a, c, o, args) })
 	f := c.Flags()
 	f.StringVar(&o.kind, "kind", "", "how requests are signed: "+strings.Join(ui.HookKinds(), ", "))
 	f.StringVar(&o.queue, "queue", "", "name of the queue whose workers run it")
@@ -93,10 +93,10 @@ keys of the field with dots between them, or @event for the name of the event.`,
 // hookOf is the hook that flags and arguments describe.
 func hookOf(a *app.App, c *cobra.Command, o *hookOptions, args []string) (*ui.Hook, error) {
 	x := &ui.Hook{Name: args[0], Kind: o.kind, Queue: o.queue, Created: a.Host.Now().Truncate(time.Second), Key: ui.NewHookKey()}
-	targets := map[string]*string{"chain": &x.Chain, "orchestration": &x.Orchestration}
+	targets := map[string]*string{"chain": &x.Chain, "orchestration": &x.Orchestration, "template": &x.Template}
 	to := targets[args[1]]
 	if to == nil {
-		return nil, app.Usagef(c, "%q is neither chain nor orchestration%s", args[1], source.DidYouMean(args[1], []string{"chain", "orchestration"}))
+		return nil, app.Usagef(c, "%q is none of chain, orchestration and template%s", args[1], source.DidYouMean(args[1], []string{"chain", "orchestration", "template"}))
 	}
 	*to = args[2]
 	for _, flag := range []struct {

@@ -27,13 +27,13 @@ func TestHookFlags(t *testing.T) {
 	const given = " --hooks f --queue q --kind github"
 	cmdtest.Refuses(t, command, map[string]string{
 		"ui hook":                                    "no command was given",
-		"ui hook add d":                              "give a name, chain or orchestration, and the name of that",
+		"ui hook add d":                              "give a name, chain, orchestration or template, and the name of that",
 		"ui hook add d chain c":                      "give the file with --hooks",
-		"ui hook add d chian c" + given:              `"chian" is neither chain nor orchestration (did you mean "chain"?)`,
+		"ui hook add d chian c" + given:              `"chian" is none of chain, orchestration and template (did you mean "chain"?)`,
 		"ui hook add d chain c --hooks f":            `kind: "" is none of github, gitlab, hmac`,
 		"ui hook add a/b chain c" + given:            `invalid hook name "a/b": letters, digits and . _ - are allowed, 64 at most`,
 		"ui hook add d chain c --only x" + given:     `--only: "x" is not two words with a colon between them, without spaces and commas`,
-		"ui hook add d chain c --pillar x:y" + given: "pillar: a chain takes no values; an orchestration does",
+		"ui hook add d chain c --pillar x:y" + given: "pillar: a chain or a template takes no values; an orchestration does",
 		"ui hook list x --hooks f":                   "no arguments are taken",
 		"ui hook show --hooks f":                     "give the name of a hook",
 		"ui hook remove --hooks f":                   "give the name of a hook",

@@ -74,6 +74,8 @@ func recurrenceOf(s *session.Session, x *queue.Schedule, until time.Time) ui.Rec
 		return out
 	case x.Work.Chain != "":
 		out.Runs = "chain " + x.Work.Chain
+	case x.Work.Template != "":
+		out.Runs = "template " + x.Work.Template
 	default:
 		out.Runs = "orchestration " + shown(s.Secrets, x.Work.Names())
 	}
@@ -134,6 +136,9 @@ func (b *backend) recurringWork(ctx context.Context, s *session.Session, env *fu
 	if x.Kind == "chain" {
 		_, _, err := library.ReadChain(library.Chains(s), x.What)
 		return &queue.Work{Chain: x.What}, err
+	}
+	if x.Kind == "template" {
+		return library.TemplateWork(ctx, s, x.What)
 	}
 	names, _, err := b.orchestrations(ctx, s)
 	if err != nil {

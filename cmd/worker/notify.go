@@ -53,6 +53,9 @@ func (r *entryRun) notifyFailure(ctx context.Context, o queue.Outcome) {
 	}
 	if r.e.Work.Chain != "" {
 		m.Kind = history.Chain
+	} else if r.e.Work.Template != "" {
+		m.Kind = history.Template
+		m.Name, _ = queue.CutTemplate(m.Name)
 	}
 	if err := r.s.NotifyOnce(context.WithoutCancel(ctx), r.env, m); err != nil {
 		r.s.Tell(err)

@@ -20,6 +20,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/core/redact"
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/queue"
 	"brine/internal/py/proc"
@@ -56,6 +57,9 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: app.ExitGeneric, Error: err.Error()})
 		return
 	}
+	if r.waits(ctx) {
+		return
+	}
 	what := printable.Line(e.Work.Names())
 	if e.Work.Event != nil {
 		what = eventOf(e)
@@ -83,6 +87,22 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	r.notifyFailure(ctx, o)
 }
 
+// waits puts an entry back that waits for an approval, without a run, and reports whether
+// it did.
+func (r *entryRun) waits(ctx context.Context) bool {
+	all, err := approval.New(r.s.Cfg.CacheDir, r.app.Host.Now).List(r.e.JID)
+	if err != nil {
+		r.s.Tell(fmt.Errorf("%s: whether it waits for an approval is not known: %w", r.e.JID, err))
+		return false // its run asks
+	}
+	i := slices.IndexFunc(all, func(x *approval.Entry) bool { return x.Queued && x.Waits() })
+	if i < 0 {
+		return false
+	}
+	r.give(ctx, queue.Outcome{State: queue.Queued, Delay: unsettled, Uncount: true, Unrun: true, Error: "it waits for an approval " + all[i].Before()})
+	return true
+}
+
 // maxDescribed bounds what is printed of an entry, in bytes.
 const maxDescribed = 1000
 
@@ -94,6 +114,9 @@ func described(e *queue.Entry, known *redact.Set, names, secret []string) string
 	w := e.Work
 	if w.Chain != "" {
 		return "chain " + w.Chain + queuedBy(e)
+	}
+	if w.Template != "" {
+		return "template " + w.Template + queuedBy(e)
 	}
 	args, _ := known.Mask(redact.Args(names, w.Args, w.Kwargs, secret...)).(*value.List)
 	words := []string{session.OrchestrateName}
@@ -197,6 +220,8 @@ func commandOf(w *queue.Work) []string {
 		return []string{"react"}
 	case w.Chain != "":
 		return []string{"chain", "run"}
+	case w.Template != "":
+		return []string{"template", "run"}
 	}
 	return []string{"orchestrate"}
 }
@@ -288,6 +313,10 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		if status == app.ExitLocked {
 			o.Delay = max(unsettled, r.delay(1))
 		}
+	case err == nil && status == app.ExitWaits:
+		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, cmp.Or(r.last, "it waits for an approval")
+	case err == nil && status == app.ExitRefused:
+		o.State, o.Error = queue.Refused, cmp.Or(r.last, "a person refused it")
 	case err == nil && status == app.ExitCut:
 		return crash(r.last)
 	case err != nil:

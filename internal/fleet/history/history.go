@@ -26,12 +26,14 @@ const (
 	Failed      = "failed"      // a step failed
 	Interrupted = "interrupted" // it was stopped, or its process is gone
 	Killed      = "killed"      // a signal ended its process
+	Refused     = "refused"     // a person did not approve it
+	Waiting     = "waiting"     // it waits for the approval of a person
 	Unfinished  = "unfinished"  // it has no end, and another controller ran it
 )
 
 // Statuses returns the states of executions.
 func Statuses() []string {
-	return []string{Failed, Interrupted, Killed, Running, Succeeded, Unfinished}
+	return []string{Failed, Interrupted, Killed, Refused, Running, Succeeded, Unfinished, Waiting}
 }
 
 // The results of steps and of their targets.

@@ -127,6 +127,8 @@ func (s *Store) Executions(ctx context.Context, q Query) ([]Execution, error) {
 	// Of one without an end it is known only when it is looked at what became of it.
 	open := q.Status != "" && q.Status != Succeeded && q.Status != Failed
 	switch {
+	case q.Status == Waiting: // that of a queue is interrupted meanwhile
+		f.in("status", []string{Running, Interrupted})
 	case open:
 		f.in("status", []string{q.Status, Running})
 	case q.Status != "":
@@ -163,6 +165,9 @@ func (s *Store) executions(ctx context.Context, query string, args ...any) ([]Ex
 	}
 	for i := range out {
 		s.settle(ctx, &out[i])
+		if e := &out[i]; (e.Status == Running || e.Status == Interrupted) && s.Waits != nil && s.Waits(e.JID) {
+			e.Status, e.Ended = Waiting, time.Time{}
+		}
 	}
 	return out, nil
 }

@@ -55,6 +55,9 @@ type Recorder struct {
 	PID                        int
 	// Ended takes how an orchestration ended, unless it was in test mode; nil: nobody does.
 	Ended func(Ending)
+	// Verdict is the status of an orchestration that a person ended by an answer; "", and
+	// nil: its return says how it ended.
+	Verdict func(jid string) string
 
 	mu   sync.Mutex
 	runs map[string]*run
@@ -524,7 +527,13 @@ func why(host, tag string, ret *value.Map) cause.Cause {
 func (u *run) ending(ret fun.Return) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	verdict := ""
+	if u.rec.Verdict != nil {
+		verdict = u.rec.Verdict(u.load.JID)
+	}
 	switch {
+	case verdict != "":
+		u.status = verdict
 	case ret.Success():
 		u.status = Succeeded
 	case ret.Interrupted:

@@ -103,7 +103,7 @@ func (s *Store) Stats(ctx context.Context, q Query) (*Stats, error) {
 		}
 		g.stats.Executions++
 		of[e.JID] = e.Definition
-		if e.Status == Running || e.Status == Unfinished {
+		if e.Status == Running || e.Status == Unfinished || e.Status == Waiting {
 			continue
 		}
 		ended++

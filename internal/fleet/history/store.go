@@ -20,6 +20,8 @@ type Store struct {
 	// Alive says what became of an execution that has no end, as far as this machine
 	// knows: see [Outcome]. nil: nothing is known.
 	Alive func(ctx context.Context, e *Execution) Outcome
+	// Waits reports whether an execution waits for the approval of a person; nil: none does.
+	Waits func(jid string) bool
 	close func() error
 	file  *file // nil if it is not a file of this machine
 }

@@ -110,6 +110,9 @@ func New(cacheDir string, now func() time.Time) *Store {
 	return &Store{dir: filepath.Join(cacheDir, "runs"), now: now}
 }
 
+// CacheDir is the cache directory.
+func (s *Store) CacheDir() string { return filepath.Dir(s.dir) }
+
 // ErrNotFound is returned (wrapped) for a run that is not kept.
 var ErrNotFound = errors.New("not found")
 
@@ -283,6 +286,9 @@ func OpenDir(dir string) (*Run, error) {
 
 // Dir is the directory of the run.
 func (r *Run) Dir() string { return r.dir }
+
+// CacheDir is the cache directory that the run is kept in.
+func (r *Run) CacheDir() string { return filepath.Dir(filepath.Dir(r.dir)) }
 
 // Remove removes a run that could not be started.
 func (r *Run) Remove() { _ = os.RemoveAll(r.dir) }

@@ -117,6 +117,12 @@ func (s *Store) Cancel(ctx context.Context, jid string) (string, error) {
 	return s.stateOf(ctx, jid)
 }
 
+// Wake has an entry run at once that waits in its queue.
+func (s *Store) Wake(ctx context.Context, jid string) error {
+	_, err := s.exec(ctx, s.db, "UPDATE "+table+" SET due = "+s.d.now()+" WHERE jid = ? AND state = '"+Queued+"'", jid)
+	return err
+}
+
 func (s *Store) stateOf(ctx context.Context, jid string) (state string, err error) {
 	err = s.db.QueryRowContext(ctx, s.d.bind("SELECT state FROM "+table+" WHERE jid = ?"), jid).Scan(&state)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -23,13 +23,14 @@ import (
 // Versions of the entries that this program writes and runs. Older programs, which do not
 // know the later ones, leave those alone.
 const (
-	Version      = 1 // an orchestration
-	EventVersion = 2 // what reacts to an event
-	ChainVersion = 3 // a chain of actions
+	Version         = 1 // an orchestration
+	EventVersion    = 2 // what reacts to an event
+	ChainVersion    = 3 // a chain of actions
+	TemplateVersion = 4 // a template with kept answers
 )
 
 // versions is the condition that an entry is one of these.
-var versions = fmt.Sprintf("version IN (%d, %d, %d)", Version, EventVersion, ChainVersion)
+var versions = fmt.Sprintf("version IN (%d, %d, %d, %d)", Version, EventVersion, ChainVersion, TemplateVersion)
 
 // States of an entry.
 const (
@@ -85,11 +86,12 @@ type Entry struct {
 // Crashes is how often a worker ended without an end of the run.
 func (e *Entry) Crashes() int { return max(0, e.Tries-e.Failures) }
 
-// Work is what an entry runs: what reacts to an event, a chain of actions, or else
+// Work is what an entry runs: what reacts to an event, a chain of actions, a template, or else
 // state.orchestrate with arguments.
 type Work struct {
 	Event     *Event
 	Chain     string
+	Template  string // NAME@LABEL: with the answers that are kept under the label
 	Args      []value.Value
 	Kwargs    *value.Map
 	At        []string // pins of git remotes
@@ -105,6 +107,11 @@ func (w *Work) Encode() (string, error) {
 	}
 	if w.Chain != "" {
 		text := string(value.EncodeJSON(value.MapOf("chain", w.Chain)))
+		_, err := ParseWork(text)
+		return text, err
+	}
+	if w.Template != "" {
+		text := string(value.EncodeJSON(value.MapOf("template", w.Template)))
 		_, err := ParseWork(text)
 		return text, err
 	}
@@ -156,6 +163,13 @@ func ParseWork(text string) (*Work, error) {
 		}
 		return &Work{Chain: name, Kwargs: value.NewMap(0)}, nil
 	}
+	if text, ok := m.Get("template"); ok && m.Len() == 1 {
+		text, ok := text.(string)
+		if name, label := CutTemplate(text); !ok || !ValidName(name) || !ValidName(label) {
+			return nil, errors.New("invalid name of a template and its answers")
+		}
+		return &Work{Template: text, Kwargs: value.NewMap(0)}, nil
+	}
 	w := &Work{}
 	for k, v := range m.All() {
 		var ok bool
@@ -189,6 +203,12 @@ func ParseWork(text string) (*Work, error) {
 	return w, nil
 }
 
+// CutTemplate returns the parts of NAME@LABEL.
+func CutTemplate(text string) (name, label string) {
+	name, label, _ = strings.Cut(text, "@")
+	return name, label
+}
+
 // SLS returns the names of the SLS files. It fails for names that none can have.
 func (w *Work) SLS() ([]string, error) {
 	mods := w.Kwargs.At("mods")
@@ -217,18 +237,22 @@ func (w *Work) version() int {
 		return EventVersion
 	case w.Chain != "":
 		return ChainVersion
+	case w.Template != "":
+		return TemplateVersion
 	}
 	return Version
 }
 
 // Names are the names of the SLS files as an entry has them, bounded; of an event, the tag,
-// and of a chain, its name.
+// of a chain, its name, and of a template, NAME@LABEL.
 func (w *Work) Names() string {
 	switch {
 	case w.Event != nil:
 		return cut(w.Event.Tag, maxError)
 	case w.Chain != "":
 		return w.Chain
+	case w.Template != "":
+		return w.Template
 	}
 	names, _ := w.SLS()
 	return cut(strings.Join(names, ","), maxError)

@@ -55,7 +55,9 @@ const (
 )
 
 // Supported reports whether this program knows how to run the work.
-func (x *Schedule) Supported() bool { return x.Version == Version || x.Version == ChainVersion }
+func (x *Schedule) Supported() bool {
+	return x.Version == Version || x.Version == ChainVersion || x.Version == TemplateVersion
+}
 
 // lane is that of the entries of a schedule, which do not run at once.
 func (x *Schedule) lane() string { return Key(x.Queue, "schedule", x.Name) }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -46,6 +47,7 @@ type Step struct {
 	Seconds  int64    // of wait: how long
 	Timeout  int64    // of reboot and wait, in seconds; 0: the default of wait_for_event
 	Test     bool
+	Approve  *approval.Rule // before it begins; nil: nobody is asked
 
 	Pillar *value.Map // for all targets
 	// PillarFor are values for single targets, by id; they come over Pillar.
@@ -58,7 +60,8 @@ type Step struct {
 type Chain struct {
 	Name        string
 	Description string
-	Notify      []string // destinations of notifications
+	Notify      []string       // destinations of notifications
+	Approve     *approval.Rule // before it starts; nil: nobody is asked
 	Steps       []Step
 }
 
@@ -114,8 +117,8 @@ func Parse(name, file string, text []byte) (*Chain, error) {
 		return nil, &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Err: fmt.Errorf("a chain must be a mapping with the key steps, not %s", value.Kind(v))}
 	}
 	p := &parser{}
-	p.Keys(m, "the chain", "description", "notify", "steps")
-	c := &Chain{Name: name, Description: p.Text(m, "description"), Notify: p.Texts(m, "notify")}
+	p.Keys(m, "the chain", "approve", "description", "notify", "steps")
+	c := &Chain{Name: name, Description: p.Text(m, "description"), Notify: p.Texts(m, "notify"), Approve: orchestration.ParseApprove(&p.Checker, m)}
 	l, ok := m.At("steps").(*value.List)
 	if v := m.At("steps"); !ok && v != nil {
 		p.Fault(m.Pos("steps"), "steps must be a list, not %s", value.Kind(v))
@@ -175,7 +178,7 @@ func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
 		p.Fault(pos, "%s: unknown action %q%s; there are %s", what, s.Action, source.DidYouMean(s.Action, Kinds()), strings.Join(Kinds(), ", "))
 		return s
 	}
-	known := append(append([]string{"action", "id"}, a.needs...), a.takes...)
+	known := append(append([]string{"action", "approve", "id"}, a.needs...), a.takes...)
 	if a.targets {
 		known = append(known, "targets")
 	}
@@ -216,6 +219,7 @@ func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
 		}
 	}
 	s.SLS = p.names(m, "sls")
+	s.Approve = orchestration.ParseApprove(&p.Checker, m)
 	p.data(m, what)
 	return s
 }

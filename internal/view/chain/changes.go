@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,9 @@ func Changes(then, now *Chain) []string {
 	var out []string
 	if then.Description != now.Description {
 		out = append(out, fmt.Sprintf("description: %q", now.Description))
+	}
+	if a, b := approves(then.Approve), approves(now.Approve); a != b {
+		out = append(out, "approval before it starts: "+cmp.Or(b, "none"))
 	}
 	var before, after []int64 // ids of the steps that both have
 	for i := range then.Steps {
@@ -50,6 +54,8 @@ func (s *Step) becomes(now *Step) string {
 		return a + " -> " + b
 	case !value.Equal(s.Pillar, now.Pillar) || !value.Equal(s.PillarFor, now.PillarFor):
 		return b + ", with another pillar"
+	case approves(s.Approve) != approves(now.Approve):
+		return b + ", with the approval of " + cmp.Or(approves(now.Approve), "nobody")
 	case s.Test != now.Test || s.Timeout != now.Timeout || !value.Equal(s.Packages, now.Packages) || s.Action != now.Action:
 		return b + ", with other options"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/py/value"
 )
 
@@ -43,6 +44,9 @@ func (c *Chain) Replace(text []byte, step string, s *Step) ([]byte, error) {
 			return err
 		}
 		s.ID = c.Steps[i-1].ID
+		if s.Approve == nil {
+			s.Approve = c.Steps[i-1].Approve // who changes a step says nothing of it
+		}
 		n, old := s.node(), steps.Content[i-1]
 		n.HeadComment, n.LineComment, n.FootComment = old.HeadComment, old.LineComment, old.FootComment
 		steps.Content[i-1] = n
@@ -215,6 +219,52 @@ func (s *Step) Text() string {
 	return string(text)
 }
 
+// approveValue is a rule as it is written in the file of a chain; nil: there is none.
+func approveValue(r *approval.Rule) any {
+	switch {
+	case r == nil:
+		return nil
+	case len(r.By) == 0:
+		return true
+	}
+	return value.MapOf("by", value.Strings(r.By...))
+}
+
+// Approve returns the text of a chain that asks others, or nobody, before the step with a
+// number; "" is before it starts.
+func Approve(text []byte, step string, r *approval.Rule) ([]byte, error) {
+	change := func(m *yaml.Node) {
+		if r == nil {
+			drop(m, "approve")
+		} else {
+			set(m, "approve", nodeOf(approveValue(r)))
+		}
+	}
+	if step == "" {
+		return editTop(text, func(top *yaml.Node) error {
+			change(top)
+			return nil
+		})
+	}
+	return edit(text, func(steps *yaml.Node) error {
+		i, err := number(step, len(steps.Content))
+		if err == nil {
+			change(steps.Content[i-1])
+		}
+		return err
+	})
+}
+
+// drop removes a key of a mapping.
+func drop(m *yaml.Node, key string) {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			m.Content = slices.Delete(m.Content, i, i+2)
+			return
+		}
+	}
+}
+
 // node is a step as YAML.
 func (s *Step) node() *yaml.Node {
 	kv := []any{"action", s.Action, "id", s.ID}
@@ -223,6 +273,7 @@ func (s *Step) node() *yaml.Node {
 			kv = append(kv, key, v)
 		}
 	}
+	put("approve", approveValue(s.Approve), s.Approve != nil)
 	put("targets", s.On, s.On != "")
 	put("packages", s.Packages, s.Packages.Len() > 0)
 	put("command", s.Command, s.Command != "")

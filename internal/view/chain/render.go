@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 )
@@ -43,7 +44,41 @@ func (c *Chain) Hash() string {
 		fmt.Fprintf(h, "%d %q %q %s %q %q %q %q %q %d %d %t %s %s\n", s.ID, s.Action, s.On, repr(s.Packages), s.Command, s.SLS, s.Source, s.Dest, s.Event,
 			s.Seconds, s.Timeout, s.Test, repr(s.Pillar), repr(s.PillarFor))
 	}
+	// A chain of before has the hash that it had.
+	if text := approves(c.Approve); text != "" {
+		fmt.Fprintf(h, "approve %s\n", text)
+	}
+	for i := range c.Steps {
+		if text := approves(c.Steps[i].Approve); text != "" {
+			fmt.Fprintf(h, "approve %d %s\n", c.Steps[i].ID, text)
+		}
+	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// ApproveText says who has to approve something; "": nobody.
+func ApproveText(r *approval.Rule) string { return approves(r) }
+
+// approves says who has to approve; "": nobody.
+func approves(r *approval.Rule) string {
+	switch {
+	case r == nil:
+		return ""
+	case len(r.By) == 0:
+		return "another operator"
+	}
+	return strings.Join(r.By, ", ")
+}
+
+// NumberOf returns the number of the step that an ID of the rendered SLS belongs to, from
+// 1; 0 for another one.
+func (c *Chain) NumberOf(id string) int {
+	for i := range c.Steps {
+		if strings.HasPrefix(id, c.prefix(i+1)) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func repr(m *value.Map) string {

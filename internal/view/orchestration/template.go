@@ -8,6 +8,8 @@
 package orchestration
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +20,7 @@ import (
 	"sync"
 
 	"brine/internal/core/host"
+	"brine/internal/fleet/approval"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -31,7 +34,8 @@ type Template struct {
 	States      string // the directory above Dir
 	Metadata    string // the file
 	Description string
-	Notify      []string // destinations of notifications
+	Notify      []string       // destinations of notifications
+	Approve     *approval.Rule // before it starts
 	Targets     []Target
 	Steps       []Step
 	Form        *form.Form // of its pillar
@@ -53,7 +57,8 @@ type Target struct {
 // A Step describes a part of the orchestration for people.
 type Step struct {
 	Name, Description string
-	IDs               []string // of the SLS
+	IDs               []string       // of the SLS
+	Approve           *approval.Rule // before the first of them
 	Pos               source.Pos
 }
 
@@ -149,18 +154,36 @@ func read(files host.Files, t *Template) (*Template, error) {
 		return nil, fmt.Errorf("template %s: %w", t.Name, err)
 	}
 	p := &parser{}
-	p.Keys(meta, "the metadata", "description", "notify", targetsKey, "steps", "pillar")
+	p.Keys(meta, "the metadata", "approve", "description", "notify", targetsKey, "steps", "pillar")
 	t.Description, t.Notify = p.Text(meta, "description"), p.Texts(meta, "notify")
+	t.Approve = ParseApprove(&p.Checker, meta)
 	p.each(meta, targetsKey, func(name string, m *value.Map) { t.Targets = append(t.Targets, p.target(name, m)) })
 	p.each(meta, "steps", func(name string, m *value.Map) {
-		p.Keys(m, "step "+name, "description", "ids")
-		t.Steps = append(t.Steps, Step{Name: name, Description: p.Text(m, "description"), IDs: p.Texts(m, "ids"), Pos: m.Pos("ids")})
+		p.Keys(m, "step "+name, "approve", "description", "ids")
+		x := Step{Name: name, Description: p.Text(m, "description"), IDs: p.Texts(m, "ids"), Approve: ParseApprove(&p.Checker, m), Pos: m.Pos("ids")}
+		if x.Approve != nil && len(x.IDs) == 0 {
+			p.Fault(m.Pos("approve"), "step %s: approve needs ids, the states before which somebody is asked", name)
+		}
+		t.Steps = append(t.Steps, x)
 	})
 	t.Form = p.form(files, t, meta)
 	if len(p.Errs) > 0 {
 		return nil, p.Errs
 	}
 	return t, nil
+}
+
+// Hash identifies what a template is: its metadata, its form, and its orchestration.
+func (t *Template) Hash(files host.Files) (string, error) {
+	h := sha256.New()
+	for _, path := range []string{t.Metadata, filepath.Join(filepath.Dir(t.Metadata), formName), filepath.Join(t.Dir, entryName)} {
+		b, err := files.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q\n", b)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // mapping reads a YAML file whose top is a mapping.

@@ -89,7 +89,7 @@ func (s *Server) apiTemplate(c *apiCall, _ *nothing) (*TemplateDetail, error) {
 // listRuns asks for runs.
 type listRuns struct {
 	apiPage
-	State string `json:"-" query:"state" enum:"running,stopping,succeeded,failed,stopped,interrupted,lost" doc:"Only runs in this state."`
+	State string `json:"-" query:"state" enum:"running,waiting,stopping,succeeded,failed,stopped,refused,interrupted,lost" doc:"Only runs in this state."`
 }
 
 func (s *Server) apiRuns(c *apiCall, in *listRuns) (*RunList, error) {
@@ -181,7 +181,7 @@ type listExecutions struct {
 	apiPage
 	Name   string `json:"-" query:"name" doc:"Only of definitions with this name: a glob."`
 	Kind   string `json:"-" query:"kind" enum:"orchestration,chain,template" doc:"Only of this kind."`
-	Status string `json:"-" query:"status" enum:"running,succeeded,failed,interrupted,killed,unfinished" doc:"Only with this status."`
+	Status string `json:"-" query:"status" enum:"running,waiting,succeeded,failed,refused,interrupted,killed,unfinished" doc:"Only with this status."`
 	User   string `json:"-" query:"user" doc:"Only of this user: a glob."`
 	Host   string `json:"-" query:"host" doc:"Only with this host."`
 	Since  string `json:"-" query:"since" doc:"Only since this date, such as 2026-12-01."`

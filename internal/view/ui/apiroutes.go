@@ -25,6 +25,11 @@ func apiRoutes() []route {
 	retryJob := post("/jobs/{jid}/retry", "retry", each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny),
 		op("retryJob", "Run a job again on the hosts that failed in it.", unlimitedOnly, (*Server).apiRetryJob).starting())
 	retryJob.check = mayRepeatJob
+	answer := func(verb, id, summary string, approve bool) route {
+		x := post("/approvals/{id}/"+verb, "approval."+verb, from(Operator, readRuns|answerRuns), op(id, summary, ofApproval, apiAnswer(approve)))
+		x.check = mayAnswer
+		return x
+	}
 	return []route{
 		row("GET "+apiBase+"/openapi.json", Nobody, "", nil, op("getDocument", "This document.", harmless, (*Server).apiDocument).withoutToken()),
 
@@ -43,6 +48,12 @@ func apiRoutes() []route {
 			op("cancelSchedule", "Cancel a run of a chain that has not begun.", named(kept.Chains), (*Server).apiCancelSchedule).silent()),
 		get("/schedules", from(Viewer, readNames), op("listSchedules", "List the runs of chains that are scheduled.", filtered, (*Server).apiSchedules)),
 
+		get("/recurring", from(Viewer, readNames), op("listRecurring", "List what workers run again and again.", unlimitedOnly, (*Server).apiRecurring)),
+		post("/recurring", "recurring.add", from(Operator, readNames|planRuns), op("addRecurring", "Have workers run something again and again.", unlimitedOnly, (*Server).apiAddRecurring).creating()),
+		post("/recurring/{name}/pause", "recurring.pause", from(Operator, readNames|planRuns), op("pauseRecurring", "Keep a recurring schedule from being due.", unlimitedOnly, apiChangeRecurring(PauseRecurrence))),
+		post("/recurring/{name}/resume", "recurring.resume", from(Operator, readNames|planRuns), op("resumeRecurring", "End the pause of a recurring schedule.", unlimitedOnly, apiChangeRecurring(ResumeRecurrence))),
+		row("DELETE "+apiBase+"/recurring/{name}", Operator, "recurring.remove", from(Operator, planRuns), op("removeRecurring", "Remove a recurring schedule.", unlimitedOnly, (*Server).apiRemoveRecurring).silent()),
+
 		get("/templates", from(Viewer, readNames), op("listTemplates", "List the templates.", filtered, (*Server).apiTemplates)),
 		get("/templates/{name}", from(Viewer, readNames), op("getTemplate", "Get a template with what it asks for.", named(kept.Templates), (*Server).apiTemplate)),
 		row("GET "+apiBase+"/templates/{name}/check", Operator, "", from(Operator, checkPowers), op("checkTemplate", "Check a template with sample values.", named(kept.Templates), apiCheck(kept.Templates))),
@@ -55,6 +66,10 @@ func apiRoutes() []route {
 		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofRun, (*Server).apiStopRun)),
 		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofRun, (*Server).apiKillRun)),
 		resumeRun,
+
+		get("/approvals", from(Viewer, readRuns), op("listApprovals", "List the runs that wait for a second person.", filtered, (*Server).apiApprovals)),
+		answer("approve", "approveRun", "Approve a run that waits.", true),
+		answer("refuse", "refuseRun", "Refuse a run that waits, which ends it.", false),
 
 		get("/jobs", from(Viewer, readRecords), op("listJobs", "List the jobs of the job cache.", unlimitedOnly, (*Server).apiJobs)),
 		get("/jobs/{jid}", from(Viewer, readRecords), op("getJob", "Get a job with what its hosts returned.", ofJob, (*Server).apiJob)),

@@ -166,7 +166,7 @@ type Run struct {
 	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping"`
 	Name        string     `json:"name" doc:"What is run; of a retry, the jid of the job."`
 	JID         string     `json:"jid,omitempty" doc:"The id of its job, as soon as there is one."`
-	State       string     `json:"state" enum:"running,stopping,succeeded,failed,stopped,interrupted,lost"`
+	State       string     `json:"state" enum:"running,waiting,stopping,succeeded,failed,stopped,refused,interrupted,lost"`
 	Test        bool       `json:"test"`
 	User        string     `json:"user" doc:"Who started it; 'token:NAME' for a token."`
 	Resumes     string     `json:"resumes,omitempty" doc:"The jid of the execution that it continues."`
@@ -358,7 +358,7 @@ type Execution struct {
 	JID         string     `json:"jid"`
 	Kind        string     `json:"kind" enum:"orchestration,chain,template"`
 	Name        string     `json:"name"`
-	Status      string     `json:"status" enum:"running,succeeded,failed,interrupted,killed,unfinished"`
+	Status      string     `json:"status" enum:"running,waiting,succeeded,failed,refused,interrupted,killed,unfinished"`
 	User        string     `json:"user,omitempty"`
 	Controller  string     `json:"controller,omitempty"`
 	Started     time.Time  `json:"started"`

@@ -21,6 +21,10 @@ func (s *Server) details(name string, r *http.Request) string {
 	switch {
 	case strings.HasPrefix(name, "chain."):
 		parts = s.chainDetails(strings.TrimPrefix(name, "chain."), r)
+	case strings.HasPrefix(name, "approval."):
+		if e, err := s.approvalOf(r); err == nil {
+			parts = []string{e.Kind + " " + e.Name, e.Before(), "started by " + e.User, r.PostForm.Get("comment")}
+		}
 	case r.PathValue("id") != "": // of a run
 		if x, err := s.findRun(r.Context(), r.PathValue("id")); err == nil {
 			view, _ := x.view(1 << 30)
@@ -33,7 +37,7 @@ func (s *Server) details(name string, r *http.Request) string {
 		}
 	case name == "recurring.add":
 		f := r.PostForm
-		parts = []string{"name " + f.Get("name"), f.Get("what"), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}
+		parts = []string{"name " + f.Get("name"), strings.TrimSpace(f.Get("what") + " " + f.Get("template")), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}
 	case name == "run":
 		parts = s.runDetails(r)
 	}
@@ -103,6 +107,8 @@ func (s *Server) chainDetails(name string, r *http.Request) []string {
 		return []string{"removes " + says(f.Get("step"))}
 	case "targets":
 		text, err = chain.Retarget(text, f.Get("step"), targetOf(f, "targets"))
+	case "approve":
+		text, err = approveForm(f, text)
 	case "about":
 		text, err = chain.Describe(text, strings.TrimSpace(f.Get("description")))
 	case "edit":

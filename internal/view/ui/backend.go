@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -75,6 +76,10 @@ type Backend interface {
 	AddRecurring(ctx context.Context, x NewRecurrence) error
 	// ChangeRecurring pauses, resumes or removes a schedule.
 	ChangeRecurring(ctx context.Context, name, what string) error
+	// Approvals returns the questions of runs that ask a second person, the newest first.
+	Approvals(ctx context.Context) ([]*approval.Entry, error)
+	// Approve answers one of them for somebody who may; definition is what was seen.
+	Approve(ctx context.Context, id, definition string, a approval.Answer) (*approval.Entry, error)
 	// Runs returns the runs that are kept.
 	Runs(ctx context.Context) (*kept.Store, error)
 	// Start starts brine with the arguments of a run, as a process that goes on when this

@@ -24,6 +24,12 @@ func chainPage(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
+			if c.Approve != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<p>A run has to be approved before it starts, by ")
+				writeText(templ_7745c5c3_Buffer, c.Approve)
+				writeHTML(templ_7745c5c3_Buffer, ".</p>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
 			if c.Fault != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\"><pre>")
 				writeText(templ_7745c5c3_Buffer, c.Fault)
@@ -48,6 +54,11 @@ func chainPage(p page, c chainView) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "\">Who matches</a>")
 					}
 					writeHTML(templ_7745c5c3_Buffer, "</p>")
+					if who := c.Steps[i].Approve; who != "" {
+						writeHTML(templ_7745c5c3_Buffer, "<p class=\"more\">A run waits before this step until it is approved by ")
+						writeText(templ_7745c5c3_Buffer, who)
+						writeHTML(templ_7745c5c3_Buffer, ".</p>")
+					}
 					if p.may(Editor) {
 						writePart(ctx, templ_7745c5c3_Buffer, stepButtons(p, c, i+1))
 						writeHTML(templ_7745c5c3_Buffer, " ")
@@ -103,6 +114,9 @@ func chainPage(p page, c chainView) templ.Component {
 					writeText(templ_7745c5c3_Buffer, c.Description)
 					writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"500\" autocomplete=\"off\"> <button class=\"quiet\">Save name and description</button></form>")
 				}
+				if c.Fault == "" && len(c.Steps) > 0 {
+					writePart(ctx, templ_7745c5c3_Buffer, approveForms(p, c))
+				}
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "clone"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -132,11 +146,34 @@ func chainPage(p page, c chainView) templ.Component {
 	})
 }
 
+// approveForms say who has to approve a run of the chain, and when.
+//
+//go:noinline
+func approveForms(p page, c chainView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
+		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "approve"))
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+		writePart(ctx, templ_7745c5c3_Buffer, version(c))
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"approve-step\">Approval by a second person</label> <select id=\"approve-step\" name=\"step\"><option value=\"\">before it starts</option> ")
+		for i := range c.Steps {
+			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+			writeText(templ_7745c5c3_Buffer, strconv.Itoa(i+1))
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeText(templ_7745c5c3_Buffer, "before step "+strconv.Itoa(i+1))
+			writeHTML(templ_7745c5c3_Buffer, "</option>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</select> <label for=\"approve-who\">Who approves</label> <select id=\"approve-who\" name=\"who\"><option value=\"any\">another operator or editor</option> <option value=\"by\">these roles or users</option> <option value=\"nobody\">nobody: it is not asked for</option></select> <label for=\"approve-by\">Roles or users</label> <input id=\"approve-by\" name=\"by\" maxlength=\"500\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"approve-help\"><p class=\"hint\" id=\"approve-help\">With commas, such as editor, ann. Who starts a run cannot approve it.</p><button class=\"quiet\">Save the approval</button></form>")
+		return nil
+	})
+}
+
 // checkLink leads to what is known of something before it runs.
 //
 //go:noinline
 func checkLink(kind, name string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"check\"><p><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, path(kind, name, "check"))
 		writeHTML(templ_7745c5c3_Buffer, "\">Check the ")
@@ -150,13 +187,13 @@ func checkLink(kind, name string) templ.Component {
 //
 //go:noinline
 func checkPage(p page, x *findings) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var24 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var30 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<div id=\"check\">")
-			var templ_7745c5c3_Var25 = []any{checkClass(x)}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var25...)
+			var templ_7745c5c3_Var31 = []any{checkClass(x)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var31...)
 			writeHTML(templ_7745c5c3_Buffer, "<p role=\"status\" class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var25).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var31).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, x.Summary)
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -185,7 +222,7 @@ func checkPage(p page, x *findings) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -201,7 +238,7 @@ func checkClass(x *findings) string {
 //
 //go:noinline
 func scheduleForm(p page, c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var38 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) || len(c.Planned) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"later\"><h2 id=\"later\">Run later</h2>")
 			if c.PlanFault != "" {
@@ -252,7 +289,7 @@ func scheduleForm(p page, c chainView) templ.Component {
 
 //go:noinline
 func version(c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
 		writeText(templ_7745c5c3_Buffer, c.Version)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -262,7 +299,7 @@ func version(c chainView) templ.Component {
 
 //go:noinline
 func stepButtons(p page, c chainView, n int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, stepURL(c.Name, n))
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -288,7 +325,7 @@ func stepButtons(p page, c chainView, n int) templ.Component {
 //
 //go:noinline
 func stepTargets(p page, c chainView, n int, on string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var56 templ.Component) (templ_7745c5c3_Err error) {
 		number := strconv.Itoa(n)
 		writeHTML(templ_7745c5c3_Buffer, "<details><summary aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Select targets of step "+number)
@@ -308,7 +345,7 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 
 //go:noinline
 func moveButton(p page, c chainView, n, to int, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var54 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-move>")
@@ -333,8 +370,8 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 
 //go:noinline
 func conflictPage(p page, c conflictView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var61 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var66 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var67 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if c.Deleted {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else deleted this chain in the meantime. Nothing was saved.</p>")
 			} else {
@@ -393,15 +430,15 @@ func conflictPage(p page, c conflictView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var61), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var67), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var72 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var73 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var79 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\" id=\"problem\"><pre>")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -421,15 +458,15 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var73), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var79), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var79 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var80 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var85 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var86 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p>")
 			if f.Number > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "Step ")
@@ -466,14 +503,14 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<button>Save</button></form>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var80), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var86), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepField(name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var89 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var95 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -529,7 +566,7 @@ func stepField(name, text string) templ.Component {
 //
 //go:noinline
 func targetInput(id, name, label, text, problem string, types []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var106 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var112 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 		writeText(templ_7745c5c3_Buffer, id)

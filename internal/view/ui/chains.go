@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/kept"
 	"brine/internal/py/difflib"
 	"brine/internal/py/value"
@@ -27,6 +28,7 @@ type chainView struct {
 	Description string
 	Version     string // of its text; a form has that of the text that it was made of
 	Steps       []shownStep
+	Approve     string // who has to approve it before it starts; "": nobody
 	Fault       string // why it cannot be read
 	Text        string
 	Planned     []Planned // when it is to run later
@@ -36,7 +38,10 @@ type chainView struct {
 }
 
 // A shownStep is a step as the page of a chain shows it.
-type shownStep struct{ Summary, On string }
+type shownStep struct {
+	Summary, On string
+	Approve     string // who has to approve it; "": nobody
+}
 
 // errChanged says that a chain has changed since a page was made of it.
 var errChanged = errors.New("somebody else changed this chain in the meantime. Nothing was saved")
@@ -66,9 +71,9 @@ func (s *Server) readChain(r *http.Request) (*chainStore, *chain.Chain, chainVie
 		v.Fault = err.Error()
 		return st, nil, v, nil
 	}
-	v.Description = c.Description
+	v.Description, v.Approve = c.Description, chain.ApproveText(c.Approve)
 	for i := range c.Steps {
-		v.Steps = append(v.Steps, shownStep{c.Steps[i].Summary(), c.Steps[i].On})
+		v.Steps = append(v.Steps, shownStep{c.Steps[i].Summary(), c.Steps[i].On, chain.ApproveText(c.Steps[i].Approve)})
 	}
 	return st, c, v, nil
 }
@@ -113,7 +118,7 @@ func (s *Server) redactChain(r *http.Request, c *chainView) error {
 	}
 	c.Text, c.Description, c.Fault = "", texts[0], texts[1]
 	for i := range c.Steps {
-		c.Steps[i] = shownStep{texts[2+2*i], texts[3+2*i]}
+		c.Steps[i].Summary, c.Steps[i].On = texts[2+2*i], texts[3+2*i]
 	}
 	return nil
 }
@@ -420,6 +425,29 @@ func (s *Server) chainTargets(w http.ResponseWriter, r *http.Request, _ *visit) 
 	})
 }
 
+// chainApprove says who has to approve a chain before it starts, or before one of its steps.
+func (s *Server) chainApprove(w http.ResponseWriter, r *http.Request, _ *visit) {
+	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) { return approveForm(r.PostForm, text) })
+}
+
+// approveForm is the text of a chain with the approval that a form asks for.
+func approveForm(f url.Values, text []byte) ([]byte, error) {
+	var rule *approval.Rule
+	switch f.Get("who") {
+	case "nobody":
+	case "any":
+		rule = &approval.Rule{}
+	case "by":
+		rule = &approval.Rule{By: strings.FieldsFunc(f.Get("by"), func(r rune) bool { return r == ',' || r == ' ' })}
+		if len(rule.By) == 0 {
+			return nil, errors.New("name the roles or users who approve")
+		}
+	default:
+		return nil, errors.New("say who approves")
+	}
+	return chain.Approve(text, f.Get("step"), rule)
+}
+
 // chainAbout changes the name and the description of a chain.
 func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
 	name, to := r.PathValue("name"), strings.TrimSpace(r.PostForm.Get("name"))
@@ -521,7 +549,7 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	q := r.URL.Query()
-	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{"sls": q.Get("sls")}}
+	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{"sls": q.Get("sls"), "targets": strings.TrimSpace(q.Get("targets"))}}
 	if n := q.Get("step"); n != "" {
 		i, err := strconv.Atoi(n)
 		if err != nil || i < 1 || i > len(c.Steps) {

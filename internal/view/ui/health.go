@@ -112,7 +112,7 @@ func (s *Server) metrics(c *apiCall, _ *nothing) (*plainText, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, state := range []string{"running", "stopping", "succeeded", "failed", "stopped", "interrupted", "lost"} {
+	for _, state := range []string{"running", "waiting", "stopping", "succeeded", "failed", "stopped", "refused", "interrupted", "lost"} {
 		fmt.Fprintf(&b, "brine_ui_runs{state=%q} %d\n", state, states[state])
 	}
 	head("brine_ui_runs_active", "gauge", "Runs that have not ended.")

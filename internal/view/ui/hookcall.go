@@ -13,7 +13,8 @@ import (
 // A Delivery is what a hook puts into a queue.
 type Delivery struct {
 	Queue                string
-	Chain, Orchestration string // one of them
+	Chain, Orchestration string // one of them, or
+	Template             string // NAME@LABEL
 	Pillar               *value.Map
 	User                 string
 	IDs                  []string // what no other delivery of the hook has
@@ -56,7 +57,7 @@ func (s *Server) apiHook(c *apiCall, _ *nothing) (*HookAnswer, error) {
 	if err := s.record(ctx, entry); err != nil {
 		return nil, fmt.Errorf("nothing was started, since the audit record cannot be written: %w", err)
 	}
-	d := Delivery{Queue: x.Queue, Chain: x.Chain, Orchestration: x.Orchestration, Pillar: pillar, User: user, IDs: ids}
+	d := Delivery{Queue: x.Queue, Chain: x.Chain, Orchestration: x.Orchestration, Template: x.Template, Pillar: pillar, User: user, IDs: ids}
 	jid, known, err := s.enqueue(ctx, d)
 	switch {
 	case err != nil:

@@ -38,7 +38,8 @@ func HookKinds() []string { return []string{GitHubHook, GitLabHook, HMACHook} }
 //	deploy kind=github queue=ops orchestration=deploy only=ref:refs/heads/main pillar=commit:after created=... key=...
 type Hook struct {
 	Name, Kind, Queue    string
-	Chain, Orchestration string // one of them
+	Chain, Orchestration string // one of them, or
+	Template             string // with the label of kept answers: NAME@LABEL
 	// Only are values that fields of the payload must have, else nothing is started, and
 	// Pillar are the fields that become values of the pillar.
 	Only, Pillar []HookField
@@ -56,6 +57,9 @@ const eventField = "@event"
 func (x *Hook) Starts() string {
 	if x.Chain != "" {
 		return "chain " + x.Chain
+	}
+	if x.Template != "" {
+		return "template " + x.Template
 	}
 	return "orchestration " + x.Orchestration
 }
@@ -78,16 +82,26 @@ func (x *Hook) Check() error {
 		return fmt.Errorf("kind: %q is none of %s%s", x.Kind, strings.Join(HookKinds(), ", "), source.DidYouMean(x.Kind, HookKinds()))
 	case !queue.ValidName(x.Queue):
 		return fmt.Errorf("queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", x.Queue)
-	case (x.Chain == "") == (x.Orchestration == ""):
-		return errors.New("a hook starts one chain or one orchestration")
-	case strings.ContainsFunc(x.Chain+x.Orchestration, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+	case x.started() != 1:
+		return errors.New("a hook starts one chain, one orchestration or one template")
+	case strings.ContainsFunc(x.Chain+x.Orchestration+x.Template, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return errors.New("what a hook starts has no spaces in its name")
-	case x.Chain != "" && len(x.Pillar) > 0:
-		return errors.New("pillar: a chain takes no values; an orchestration does")
+	case x.Orchestration == "" && len(x.Pillar) > 0:
+		return errors.New("pillar: a chain or a template takes no values; an orchestration does")
 	case len(x.Key) < minHookKey || strings.ContainsFunc(x.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return fmt.Errorf("key: a key has at least %d printable ASCII characters and no spaces", minHookKey)
 	}
 	return nil
+}
+
+// started is how many things the hook starts.
+func (x *Hook) started() (n int) {
+	for _, name := range []string{x.Chain, x.Orchestration, x.Template} {
+		if name != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // minHookKey is how long a key is at least: it must not be guessed.
@@ -111,7 +125,7 @@ func (x *Hook) String() string { return x.Line(x.Key) }
 // Line is the line of the hook with another text for the key.
 func (x *Hook) Line(key string) string {
 	words := []string{x.Name, "kind=" + x.Kind, "queue=" + x.Queue}
-	for _, w := range [][2]string{{"chain", x.Chain}, {"orchestration", x.Orchestration}, {"only", joined(x.Only)}, {"pillar", joined(x.Pillar)}} {
+	for _, w := range [][2]string{{"chain", x.Chain}, {"orchestration", x.Orchestration}, {"template", x.Template}, {"only", joined(x.Only)}, {"pillar", joined(x.Pillar)}} {
 		if w[1] != "" {
 			words = append(words, w[0]+"="+w[1])
 		}
@@ -165,7 +179,7 @@ func ParseHooks(file string, text []byte) (*Hooks, error) {
 }
 
 // hookKeys are the keys that a line may have.
-var hookKeys = []string{"kind", "queue", "chain", "orchestration", "only", "pillar", "created", "key"}
+var hookKeys = []string{"kind", "queue", "chain", "orchestration", "template", "only", "pillar", "created", "key"}
 
 // parseHook reads a line. What it does not know is an error: it may be a limit.
 func parseHook(line string) (*Hook, error) {
@@ -205,7 +219,7 @@ func (x *Hook) set(key, text string) (err error) {
 			*to = append(*to, f)
 		}
 	default:
-		*map[string]*string{"kind": &x.Kind, "queue": &x.Queue, "chain": &x.Chain, "orchestration": &x.Orchestration, "key": &x.Key}[key] = text
+		*map[string]*string{"kind": &x.Kind, "queue": &x.Queue, "chain": &x.Chain, "orchestration": &x.Orchestration, "template": &x.Template, "key": &x.Key}[key] = text
 	}
 	return err
 }

@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
+	"brine/internal/view/chain"
 )
 
 // Bounds of the pages of hosts.
@@ -27,8 +29,9 @@ const (
 
 // A hostRow is a host in the list.
 type hostRow struct {
-	ID   string
-	Last *lastResult // nil: none is known
+	ID    string
+	Last  *lastResult // nil: none is known
+	Drift string      // whether it agrees with its states; "": it was not looked at
 }
 
 // A lastResult is how a host did in a job, or in an execution that the job cache
@@ -56,14 +59,22 @@ func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err == nil {
 		var last map[string]*lastResult
 		last, err = s.lastResults(r.Context(), shown)
-		for i, id := range shown {
-			rows[i] = hostRow{id, last[id]}
+		var agrees map[string]string
+		if err == nil {
+			agrees, err = s.driftByHost(r.Context())
 		}
+		for i, id := range shown {
+			rows[i] = hostRow{id, last[id], agrees[id]}
+		}
+	}
+	var chains []Entry
+	if err == nil {
+		chains, err = s.changeable(r, v)
 	}
 	if err != nil {
 		problem, rows = err.Error(), nil
 	}
-	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, Rows: rows, From: from, All: len(ids), Note: note, Problem: problem}))
+	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, Rows: rows, From: from, All: len(ids), Note: note, Problem: problem, Chains: chains}))
 }
 
 // A hostsView is the list of hosts as a page shows it.
@@ -72,7 +83,8 @@ type hostsView struct {
 	Rows    []hostRow
 	From    int // how many are before them
 	All     int
-	Note    string // who may match, too
+	Note    string  // who may match, too
+	Chains  []Entry // that a step on these hosts can be added to
 	Problem string
 }
 
@@ -92,6 +104,28 @@ func (s *Server) matching(r *http.Request) (expr string, ids []string, note stri
 	ids, note, err = s.back(r.Context()).match(r.Context(), expr)
 	return expr, ids, note, err
 }
+
+// driftByHost is whether hosts agree with their states, in a word: of several plans of a
+// host, the worst.
+func (s *Server) driftByHost(ctx context.Context) (map[string]string, error) {
+	subjects, _, err := s.back(ctx).drift(ctx)
+	if err != nil {
+		return nil, err
+	}
+	order, now, out := drift.Statuses(), s.opts.Now(), map[string]string{}
+	for _, sub := range subjects {
+		for _, rec := range sub.Records {
+			status := rec.At(now, drift.MaxAge)
+			if old, known := out[rec.Host]; !known || slices.Index(order, status) < slices.Index(order, old) {
+				out[rec.Host] = status
+			}
+		}
+	}
+	return out, nil
+}
+
+// hostActions are the kinds of actions that the list of hosts offers.
+var hostActions = []string{chain.State, chain.Highstate, chain.Command, chain.Package, chain.Upgrade, chain.Reboot, chain.Config}
 
 // lastResults finds the newest result of each of some hosts: in the job cache, else
 // in the history, which is kept for longer.

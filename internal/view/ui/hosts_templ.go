@@ -45,13 +45,25 @@ func hostsPage(p page, v hostsView) templ.Component {
 							writeURL(templ_7745c5c3_Buffer, path("hosts", x.ID))
 							writeHTML(templ_7745c5c3_Buffer, "\">")
 							writeText(templ_7745c5c3_Buffer, x.ID)
-							writeHTML(templ_7745c5c3_Buffer, "</a></th>")
+							writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
+							if x.Drift == "" {
+								writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">not looked at</span>")
+							} else {
+								var templ_7745c5c3_Var11 = []any{"badge", "is-" + driftBadge(x.Drift)}
+								_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
+								writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
+								writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
+								writeHTML(templ_7745c5c3_Buffer, "\">")
+								writeText(templ_7745c5c3_Buffer, x.Drift)
+								writeHTML(templ_7745c5c3_Buffer, "</span>")
+							}
+							writeHTML(templ_7745c5c3_Buffer, "</td>")
 							writePart(ctx, templ_7745c5c3_Buffer, lastCells(x.Last))
 							writeHTML(templ_7745c5c3_Buffer, "</tr>")
 						}
 						return nil
 					})
-					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, table("hosts", "Hosts", "Host", "Last result", "Job", "Began"))
+					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, table("hosts", "Hosts", "Host", "Drift", "Last result", "Job", "Began"))
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					if p.may(Operator) {
 						writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
@@ -64,6 +76,10 @@ func hostsPage(p page, v hostsView) templ.Component {
 						writeText(templ_7745c5c3_Buffer, "Ask "+theseHosts(len(v.Rows))+" for an answer (test.ping)")
 						writeHTML(templ_7745c5c3_Buffer, "</button></form>")
 					}
+				}
+				writeHTML(templ_7745c5c3_Buffer, " ")
+				if len(v.Rows) > 0 && len(v.Chains) > 0 {
+					writePart(ctx, templ_7745c5c3_Buffer, hostsToChain(v))
 				}
 				writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
 				if v.From > 0 {
@@ -85,9 +101,43 @@ func hostsPage(p page, v hostsView) templ.Component {
 	})
 }
 
+// hostsToChain adds a step on the hosts that match to a chain.
+//
+//go:noinline
+func hostsToChain(v hostsView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var19 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<details><summary>Add a step on these hosts to a chain</summary> ")
+		for i, c := range v.Chains {
+			writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"")
+			writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "step"))
+			writeHTML(templ_7745c5c3_Buffer, "\"><input type=\"hidden\" name=\"targets\" value=\"")
+			writeText(templ_7745c5c3_Buffer, v.Expr)
+			writeHTML(templ_7745c5c3_Buffer, "\"> <label for=\"")
+			writeText(templ_7745c5c3_Buffer, "act-"+strconv.Itoa(i))
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeText(templ_7745c5c3_Buffer, "To "+c.Name)
+			writeHTML(templ_7745c5c3_Buffer, "</label><div class=\"row\"><select id=\"")
+			writeText(templ_7745c5c3_Buffer, "act-"+strconv.Itoa(i))
+			writeHTML(templ_7745c5c3_Buffer, "\" name=\"action\">")
+			for _, k := range hostActions {
+				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+				writeText(templ_7745c5c3_Buffer, k)
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeText(templ_7745c5c3_Buffer, actionTexts[k])
+				writeHTML(templ_7745c5c3_Buffer, "</option>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</select> <button class=\"quiet\" aria-label=\"")
+			writeText(templ_7745c5c3_Buffer, "Add to "+c.Name)
+			writeHTML(templ_7745c5c3_Buffer, "\">Add</button></div></form>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</details>")
+		return nil
+	})
+}
+
 //go:noinline
 func lastCells(x *lastResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
 		if x == nil {
 			writeHTML(templ_7745c5c3_Buffer, "<td colspan=\"3\"><span class=\"more\">none is known</span></td>")
 		} else {
@@ -112,8 +162,8 @@ func lastCells(x *lastResult) templ.Component {
 
 //go:noinline
 func hostPage(p page, x hostView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var22 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var34 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x.Problem)
@@ -133,7 +183,7 @@ func hostPage(p page, x hostView) templ.Component {
 			if len(x.Jobs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				templ_7745c5c3_Var25 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var37 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Jobs {
 						writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 						writePart(ctx, templ_7745c5c3_Buffer, badge(x.Jobs[i].Result))
@@ -152,19 +202,19 @@ func hostPage(p page, x hostView) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var37), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>History</h2>")
 			if len(x.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no executions with this host.</p>")
 			} else {
-				templ_7745c5c3_Var30 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var42 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Steps {
 						writePart(ctx, templ_7745c5c3_Buffer, hostStepRow(&x.Steps[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
 				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")
@@ -173,14 +223,14 @@ func hostPage(p page, x hostView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var34), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func hostStepRow(h *history.HostStep) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(resultOf(h.Result, h.Changed)))
 		if why := whyOf(h.Detail); why != "" {

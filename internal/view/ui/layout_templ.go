@@ -28,6 +28,7 @@ func layout(p page) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<nav aria-label=\"Pages\">")
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "start", "/", "Orchestrations"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "history", "/history", "History"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "approvals", "/approvals", "Approvals"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "recurring", "/recurring", "Recurring"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "jobs", "/jobs", "Jobs"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "hosts", "/hosts", "Hosts"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -35,6 +36,7 @@ const (
 	runDefined                      // what is defined, and test.ping
 	runAny                          // any recorded job
 	endRuns
+	answerRuns // that wait for an approval
 	planRuns
 	changeChains
 )
@@ -60,6 +62,7 @@ var powerWords = []struct {
 	{runDefined, 2, "what is defined"},
 	{runAny, 2, "any job again"},
 	{endRuns, 2, "ends runs"},
+	{answerRuns, 2, "approves runs"},
 	{planRuns, 2, "schedules chains"},
 	{changeChains, 2, "changes chains"},
 }
@@ -286,6 +289,21 @@ func (g granted) unschedule(ctx context.Context, id string) error {
 		return err
 	}
 	return g.b.Unschedule(ctx, id)
+}
+
+// approvals returns the questions of runs that ask a second person.
+func (g granted) approvals(ctx context.Context) ([]*approval.Entry, error) {
+	if err := g.needs(readRuns); err != nil {
+		return nil, err
+	}
+	return g.b.Approvals(ctx)
+}
+
+func (g granted) approve(ctx context.Context, id, definition string, a approval.Answer) (*approval.Entry, error) {
+	if err := g.needs(answerRuns); err != nil {
+		return nil, err
+	}
+	return g.b.Approve(ctx, id, definition, a)
 }
 
 // chains returns the directory of chains.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"brine/internal/fleet/approval"
 )
 
 // problemType begins the types of problems.
@@ -122,11 +124,16 @@ func problemOf(err error) *apiError {
 	if e, ok := errors.AsType[*roleError](err); ok {
 		return &apiError{kind: notAllowed, detail: e.Error(), hint: "Use a token of a higher role: brine ui token add NAME --role " + e.needs.String()}
 	}
+	if e, ok := errors.AsType[*approval.ForbiddenError](err); ok {
+		return &apiError{kind: notAllowed, detail: e.Error()}
+	}
 	switch {
 	case errors.Is(err, errUngranted):
 		return &apiError{kind: broken, detail: err.Error()}
 	case errors.Is(err, ErrNotFound):
 		return &apiError{kind: noSuch, detail: err.Error()}
+	case errors.Is(err, approval.ErrAnswered):
+		return &apiError{kind: conflict, detail: err.Error(), hint: "List the approvals again."}
 	case errors.Is(err, errChanged):
 		return &apiError{kind: conflict, detail: err.Error(), hint: "Read the chain again, and send its present version."}
 	}

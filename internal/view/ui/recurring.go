@@ -242,6 +242,9 @@ func (s *Server) addRecurring(w http.ResponseWriter, r *http.Request, v *visit) 
 		Overlap: cmp.Or(f.Get("overlap"), queue.OverlapSkip), Missed: cmp.Or(f.Get("missed"), queue.MissedSkip), User: v.name,
 	}
 	kind, what, _ := strings.Cut(f.Get("what"), " ")
+	if t := strings.TrimSpace(f.Get("template")); t != "" {
+		kind, what = "template", t
+	}
 	x.Kind, x.What = kind, what
 	when := strings.TrimSpace(f.Get("when"))
 	if f.Get("form") == "cron" {

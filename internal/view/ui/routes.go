@@ -84,6 +84,7 @@ func routes() []route {
 		{pattern: "POST /chains/{name}/move", least: Editor, action: "chain.move", may: from(Editor, edit), do: (*Server).chainMove},
 		{pattern: "POST /chains/{name}/remove", least: Editor, action: "chain.rm", may: from(Editor, edit), do: (*Server).chainRemove},
 		{pattern: "POST /chains/{name}/targets", least: Editor, action: "chain.targets", may: from(Editor, edit), do: (*Server).chainTargets},
+		{pattern: "POST /chains/{name}/approve", least: Editor, action: "chain.approve", may: from(Editor, edit), do: (*Server).chainApprove},
 		{pattern: "POST /chains/{name}/about", least: Editor, action: "chain.about", may: from(Editor, edit|readNames), do: (*Server).chainAbout},
 		{pattern: "GET /chains/{name}/text", least: Editor, may: from(Editor, readText), do: (*Server).chainText},
 		{pattern: "POST /chains/{name}/text", least: Editor, action: "chain.edit", may: from(Editor, edit), do: (*Server).chainSaveText},
@@ -103,6 +104,10 @@ func routes() []route {
 		{pattern: "POST /runs/{id}/kill", least: Operator, action: "kill", may: from(Operator, readRuns|endRuns), do: (*Server).killRun},
 		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},
 
+		{pattern: "GET /approvals", least: Viewer, may: from(Viewer, readRuns), do: (*Server).approvals},
+		{pattern: "POST /approvals/{id}/approve", least: Operator, action: "approval.approve", may: from(Operator, readRuns|answerRuns), check: mayAnswer, do: answerRun(true)},
+		{pattern: "POST /approvals/{id}/refuse", least: Operator, action: "approval.refuse", may: from(Operator, readRuns|answerRuns), check: mayAnswer, do: answerRun(false)},
+
 		{pattern: "GET /history", least: Viewer, may: from(Viewer, readRecords), do: (*Server).history},
 		{pattern: "GET /history/compare", least: Viewer, may: from(Viewer, readRecords), do: (*Server).compare},
 		{pattern: "GET /history/{jid}", least: Viewer, may: from(Viewer, readRecords), do: (*Server).execution},
@@ -113,7 +118,7 @@ func routes() []route {
 		{pattern: "POST /jobs/{jid}/retry", least: Operator, action: "retry", may: each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny), check: mayRepeatJob, do: (*Server).retryJob},
 		{pattern: "GET /audit", least: Viewer, may: from(Viewer, readRecords), do: (*Server).audit},
 
-		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|fullPowers), do: (*Server).hostList},
+		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|readNames|fullPowers), do: (*Server).hostList},
 		{pattern: "GET /hosts/{id}", least: Viewer, may: from(Viewer, readRecords|knownPowers), do: (*Server).host},
 		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, exactPowers|runDefined, fullPowers|runDefined), do: (*Server).pingHosts},
 		{pattern: "GET /targets", least: Viewer, may: each(knownPowers, exactPowers, fullPowers), do: (*Server).targets},

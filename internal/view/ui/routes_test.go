@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -160,6 +161,11 @@ func (s *spy) Unschedule(ctx context.Context, id string) error {
 	return s.fake.Unschedule(ctx, id)
 }
 
+func (s *spy) Approve(ctx context.Context, id, definition string, a approval.Answer) (*approval.Entry, error) {
+	s.note(answerRuns)
+	return s.fake.Approve(ctx, id, definition, a)
+}
+
 // Start notes that a job which is not defined is run, if the test recorded it as such.
 func (s *spy) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
 	if slices.Contains(spec.Args, adHocJID) || slices.Contains(spec.Args, adHocOrchJID) {
@@ -290,6 +296,15 @@ func (r *run) done() <-chan struct{} {
 	return out
 }
 
+// asks has a run of ann wait for an approval, and returns its ID.
+func asks(s *site, _ *spy) string {
+	_, err := approval.New(filepath.Join(s.dir, "cache"), time.Now).Ask(approval.Question{JID: chainJID, Kind: "chain", Name: "friday", Point: approval.Start, User: "ann", What: []string{hostile}, By: []string{"operator", "token:ci"}, Run: chainJID, Queued: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return chainJID + "-start"
+}
+
 // samples are requests of all routes, by their patterns.
 func samples(version string) map[string][]sample {
 	planned := func(s *site, _ *spy) string {
@@ -323,6 +338,7 @@ func samples(version string) map[string][]sample {
 		"POST /chains/{name}/remove":          {{path: "/chains/friday/remove", form: chainForm("step", "1")}},
 		"POST /chains/{name}/targets":         {{path: "/chains/friday/targets", form: chainForm("step", "1", "targets", "db1")}},
 		"POST /chains/{name}/about":           {{path: "/chains/friday/about", form: chainForm("name", "tuesday", "description", "new")}},
+		"POST /chains/{name}/approve":         {{path: "/chains/friday/approve", form: chainForm("step", "1", "who", "any")}},
 		"GET /chains/{name}/text":             {{path: "/chains/friday/text"}},
 		"POST /chains/{name}/text":            {{path: "/chains/friday/text", form: chainForm("text", "steps: []\n")}},
 		"GET /chains/{name}/step":             {{path: "/chains/friday/step?step=1"}},
@@ -341,6 +357,9 @@ func samples(version string) map[string][]sample {
 		"POST /runs/{id}/stop":         {{path: "/runs/RUN/stop", form: []string{}, before: aRun(false)}},
 		"POST /runs/{id}/kill":         {{path: "/runs/RUN/kill", form: []string{}, before: aRun(false)}},
 		"POST /runs/{id}/resume":       {{path: "/runs/RUN/resume", form: []string{}, before: aRun(true)}},
+		"GET /approvals":               {{path: "/approvals", before: asks}},
+		"POST /approvals/{id}/approve": {{path: "/approvals/RUN/approve", form: []string{"comment", "x"}, before: asks}},
+		"POST /approvals/{id}/refuse":  {{path: "/approvals/RUN/refuse", form: []string{"comment", "x"}, before: asks}},
 		"GET /history":                 {{path: "/history"}},
 		"GET /history/compare":         {{path: "/history/compare?jid=" + jidAt(1) + "&jid=" + jidAt(2)}},
 		"GET /history/{jid}":           {{path: "/history/" + jidAt(1)}},
@@ -606,6 +625,8 @@ func TestUngranted(t *testing.T) {
 	_, err11 := s.findRun(ctx, "x")
 	_, _, err12 := b.drift(ctx)
 	_, err13 := b.recurring(ctx, time.Time{})
+	_, err14 := b.approvals(ctx)
+	_, err15 := b.approve(ctx, "x", "", approval.Answer{})
 	only, cancel := context.WithCancel(context.WithValue(ctx, powersKey{}, readSteps))
 	defer cancel()
 	st, err := s.back(only).chains(only)
@@ -613,7 +634,7 @@ func TestUngranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, err := range []error{
-		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, b.addRecurring(ctx, NewRecurrence{}), b.changeRecurring(ctx, "x", PauseRecurrence), b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"),
+		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, b.addRecurring(ctx, NewRecurrence{}), b.changeRecurring(ctx, "x", PauseRecurrence), b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"), err14, err15,
 		st.write("friday", nil, nil), st.rename("friday", "x", nil, nil), st.delete("friday", nil),
 	} {
 		if err != errUngranted { //nolint:errorlint // it is not wrapped

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
@@ -237,7 +238,9 @@ type run struct {
 	asked    kept.Request
 	ended    time.Time
 	status   int
-	lost     bool // its process is gone and did not say how it ended
+	lost     bool              // its process is gone and did not say how it ended
+	asks     []*approval.Entry // what was asked of a second person, the newest first
+	asksAt   time.Time         // of the directory of approvals when it was read
 	err      error
 	rev      int
 	changed  chan struct{} // closed at the next change
@@ -291,6 +294,7 @@ func (r *run) look() (over bool) {
 		return true
 	}
 	state := r.kept.State() // before the log: what ended writes no more
+	r.lookAsked()
 	err := r.read()
 	asked := r.kept.Asked()
 	switch {
@@ -321,6 +325,34 @@ func (r *run) request() kept.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked
+}
+
+// lookAsked takes what is new of the questions of the run.
+func (r *run) lookAsked() {
+	st := approval.New(r.kept.CacheDir(), time.Now)
+	at := st.Changed()
+	if at.Equal(r.asksAt) {
+		return
+	}
+	asks, err := st.List("")
+	if err != nil {
+		return // it is tried again
+	}
+	if time.Since(at) > time.Second { // what changes later has another time
+		r.asksAt = at
+	}
+	asks = slices.DeleteFunc(asks, func(e *approval.Entry) bool { return e.Asker() != r.ID })
+	answers := func(all []*approval.Entry) (n int) {
+		for _, e := range all {
+			if n++; e.Answer != nil {
+				n++
+			}
+		}
+		return n
+	}
+	if answers(asks) != answers(r.asks) {
+		r.change(func() { r.asks = asks })
+	}
 }
 
 // follow keeps the run up to date until it is over.
@@ -435,7 +467,8 @@ type runView struct {
 	Started       time.Time
 	Ended         time.Time // zero: it has not
 	Status        int
-	Lost          bool // its process is gone and did not say how it ended
+	Lost          bool              // its process is gone and did not say how it ended
+	Asks          []*approval.Entry // whether a second person approves it
 	Err           string
 	Stopping      kept.Request
 	Total         int
@@ -476,19 +509,43 @@ func (v runView) state() string {
 		return "unreadable"
 	case !v.over() && v.Stopping != kept.None:
 		return "stopping"
+	case v.waitsFor() != nil:
+		return "waiting"
 	case !v.over():
 		return "running"
+	case v.Status == exitRefused && !v.Lost:
+		return "refused"
 	case v.Status == 0 && !v.Lost:
 		return "succeeded"
 	case v.Stopping != kept.None:
 		return "stopped"
 	case v.Lost:
 		return "lost"
-	case v.Status == exitInterrupted:
+	case v.Status == exitInterrupted, v.Status == exitWaits: // of a queue, another run goes on
 		return "interrupted"
 	}
 	return "failed"
 }
+
+// waitsFor is the question that the run waits for; nil: it waits for none.
+func (v runView) waitsFor() *approval.Entry {
+	if v.over() && (v.Status != exitWaits || v.Lost) {
+		return nil
+	}
+	for _, e := range v.Asks {
+		if e.Answer == nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// exitRefused is the exit status of a run that a person refused, and exitWaits that of one
+// of a queue that was put back until it is approved.
+const (
+	exitWaits   = 78
+	exitRefused = 79
+)
 
 // exitInterrupted is the exit status of a run that a signal ended.
 const exitInterrupted = 130
@@ -500,6 +557,7 @@ const unread = -1
 var stateWords = map[string]string{
 	"stopping": "is being stopped", "running": "is under way", "succeeded": "has succeeded", "stopped": "was stopped", "failed": "has failed",
 	"interrupted": "was interrupted", "lost": "did not say how it ended: its process was killed, or the machine went down", "unreadable": "cannot be shown",
+	"waiting": "waits for an approval", "refused": "was refused",
 }
 
 // summary is how the run goes, in a sentence.
@@ -524,7 +582,7 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	defer r.mu.Unlock()
 	v := runView{
 		ID: r.ID, JID: r.jid, User: r.Spec.User, Spec: r.Spec, Started: r.Spec.Started, Ended: r.ended, Status: r.status, Lost: r.lost,
-		Stopping: r.asked, Total: r.total, Messages: slices.Clone(r.messages), Rev: r.rev,
+		Stopping: r.asked, Asks: r.asks, Total: r.total, Messages: slices.Clone(r.messages), Rev: r.rev,
 	}
 	if r.err != nil {
 		v.Err = r.err.Error()

@@ -54,6 +54,7 @@ func runPage(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, v.summary())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
+			writePart(ctx, templ_7745c5c3_Buffer, runApprovals(p, v))
 			writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol id=\"steps\" class=\"steps\">")
@@ -112,6 +113,7 @@ func runUpdate(p page, v runView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
+		writePart(ctx, templ_7745c5c3_Buffer, runApprovals(p, v))
 		writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 		if v.Graph != "" {
 			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))

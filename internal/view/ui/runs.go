@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/kept"
 )
 
@@ -176,6 +177,17 @@ func (rs *runs) each(ctx context.Context, f func(runView) (more bool)) error {
 	if err != nil {
 		return err
 	}
+	var asked map[string][]*approval.Entry
+	if len(all) > 0 {
+		waiting, err := approval.New(store.CacheDir(), rs.now).Waiting()
+		if err != nil {
+			return err
+		}
+		asked = map[string][]*approval.Entry{}
+		for jid, e := range waiting {
+			asked[jid] = []*approval.Entry{e}
+		}
+	}
 	for _, id := range all {
 		k, err := store.Open(id)
 		if errors.Is(err, kept.ErrNotFound) {
@@ -183,7 +195,7 @@ func (rs *runs) each(ctx context.Context, f func(runView) (more bool)) error {
 		}
 		v := runView{ID: id, Rev: unread}
 		if err == nil {
-			v = briefOf(k)
+			v = briefOf(k, asked)
 		}
 		if !f(v) {
 			break
@@ -193,9 +205,10 @@ func (rs *runs) each(ctx context.Context, f func(runView) (more bool)) error {
 }
 
 // briefOf is a run without what it wrote.
-func briefOf(k *kept.Run) runView {
+func briefOf(k *kept.Run, asked map[string][]*approval.Entry) runView {
 	v := runView{ID: k.Spec.JID, Spec: runSpec{Spec: k.Spec}, User: k.Spec.User, Started: k.Spec.Started, Stopping: k.Asked()}
 	if k.State() == kept.Active {
+		v.Asks = asked[v.ID]
 		return v
 	}
 	if end, err := k.End(); err == nil {

@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"brine/internal/fleet/approval"
 )
 
 //go:generate go run ./generate
@@ -214,8 +216,9 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	_, role := errors.AsType[*roleError](err)
+	_, forbidden := errors.AsType[*approval.ForbiddenError](err)
 	switch {
-	case role || errors.Is(err, errUngranted):
+	case role || forbidden || errors.Is(err, errUngranted):
 		s.fail(w, r, http.StatusForbidden, "Not allowed", err.Error())
 		return
 	case errors.Is(err, ErrNotFound):

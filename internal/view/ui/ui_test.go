@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"brine/internal/core/host"
+	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
@@ -213,6 +214,14 @@ func (f *fake) Unschedule(_ context.Context, id string) error {
 	defer f.mu.Unlock()
 	f.planned = slices.DeleteFunc(f.planned, func(x Planned) bool { return x.ID == id })
 	return nil
+}
+
+func (f *fake) Approvals(context.Context) ([]*approval.Entry, error) {
+	return approval.New(filepath.Join(f.dir, "cache"), time.Now).List("")
+}
+
+func (f *fake) Approve(_ context.Context, id, definition string, a approval.Answer) (*approval.Entry, error) {
+	return approval.New(filepath.Join(f.dir, "cache"), time.Now).Decide(id, definition, a)
 }
 
 func (f *fake) Runs(context.Context) (*kept.Store, error) {

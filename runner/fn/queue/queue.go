@@ -111,12 +111,12 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result,
 
 // described is an entry without its arguments.
 func described(e *queue.Entry) *value.Map {
-	what := map[int]string{queue.EventVersion: "event", queue.ChainVersion: "chain"}[e.Version]
+	what := map[int]string{queue.EventVersion: "event", queue.ChainVersion: "chain", queue.TemplateVersion: "template"}[e.Version]
 	if what == "" {
 		what = "sls"
 	}
 	out := value.MapOf("queue", e.Queue, "state", e.State, what, e.SLS, "user", e.User, "queued", stamp(e.Created))
-	if e.Version > queue.ChainVersion {
+	if e.Version > queue.TemplateVersion {
 		out.Set("version", int64(e.Version))
 	}
 	if e.State == queue.Queued && e.Tries > 0 {

@@ -42,9 +42,9 @@ function replace(next) {
 
 // signs are what the title and the icon of a tab tell of a run.
 const signs = {
-  work: ["\u25b6", ["is-running", "is-stopping"]],
+  work: ["\u25b6", ["is-running", "is-stopping", "is-waiting"]],
   good: ["\u2713", ["is-succeeded"]],
-  bad: ["\u2717", ["is-failed", "is-stopped", "is-lost", "is-interrupted", "is-killed", "is-unfinished"]],
+  bad: ["\u2717", ["is-failed", "is-stopped", "is-refused", "is-lost", "is-interrupted", "is-killed", "is-unfinished"]],
 };
 
 const title = document.title;
