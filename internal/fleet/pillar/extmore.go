@@ -45,6 +45,8 @@ func extMore(name string) extFunc {
 		return (*job).extReclass
 	case "redis":
 		return (*job).extRedis
+	case "saltclass":
+		return (*job).extSaltclass
 	case "sops":
 		return (*job).extSops
 	case "vault":
@@ -53,9 +55,21 @@ func extMore(name string) extFunc {
 	return nil
 }
 
+// topMore returns a module of master_tops of the controller; nil where there is none of
+// the name.
+func topMore(name string) func(*job, context.Context, value.Value) (*value.Map, error) {
+	if name == "saltclass" {
+		return (*job).topSaltclass
+	}
+	return nil
+}
+
+// topMoreNames are the modules of topMore.
+func topMoreNames() []string { return []string{"saltclass"} }
+
 // extMoreNames are the external pillars of extMore.
 func extMoreNames() []string {
-	return []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "sops", "vault"}
+	return []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "saltclass", "sops", "vault"}
 }
 
 // pathPart escapes what comes from a target for a part of a URL's path.

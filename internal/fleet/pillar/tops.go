@@ -72,6 +72,9 @@ func (j *job) masterTop(ctx context.Context, name string, args value.Value) (*va
 	if name == "ext_nodes" {
 		return j.extNodes(ctx, args)
 	}
+	if f := topMore(name); f != nil {
+		return f(j, ctx, args)
+	}
 	if !python.Exists(ctx, j.env, "tops", name) {
 		if why := absent.Because(absent.Top, name); why != "" {
 			return nil, fmt.Errorf("it is not in brine%s", why)
@@ -138,4 +141,4 @@ func (j *job) extNodes(ctx context.Context, v value.Value) (*value.Map, error) {
 }
 
 // TopNames returns the modules of master_tops that there are.
-func TopNames() []string { return []string{"ext_nodes"} }
+func TopNames() []string { return append([]string{"ext_nodes"}, topMoreNames()...) }
