@@ -62,7 +62,7 @@ func Lookup(name string) (Func, error) {
 
 // Unknown is the error of an outputter that is none of names.
 func Unknown(name string, names []string) error {
-	if why := absent.Because(absent.Outputter, name); why != "" {
+	if why := absent.ReasonSuffix(absent.Outputter, name); why != "" {
 		return fmt.Errorf("unknown outputter %q%s", name, why)
 	}
 	return fmt.Errorf("unknown outputter %q%s; there are %s", name, source.DidYouMean(name, names), strings.Join(names, ", "))

@@ -53,7 +53,7 @@ func CheckReturner(env *fun.Env, name string) error {
 	if _, ok := returner.Find(specs, name); ok {
 		return nil
 	}
-	if why := absent.Because(absent.Returner, name); why != "" {
+	if why := absent.ReasonSuffix(absent.Returner, name); why != "" {
 		return fmt.Errorf("there is no returner %q%s", name, why)
 	}
 	return fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, returner.Names(specs)))

@@ -28,9 +28,9 @@ func Kinds() []string {
 	return []string{Renderer, Pillar, SDB, Roster, Returner, Outputter, Grains, Top, FileServer, Beacon}
 }
 
-// Because returns a reason as the end of an error's sentence: ": " and Why, and with
+// ReasonSuffix returns a reason as the end of an error's sentence: ": " and Why, and with
 // it that Salt has what was asked for; "" where nothing is known.
-func Because(kind, name string) string {
+func ReasonSuffix(kind, name string) string {
 	why := Why(kind, name)
 	if why == "" {
 		return ""

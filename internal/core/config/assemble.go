@@ -253,7 +253,7 @@ func (l *loader) backends(opts *value.Map) {
 		}
 		if name != "roots" && name != "gitfs" && l.given.Has("fileserver_backend") {
 			pos := list.PosAt(i)
-			if why := absent.Because(absent.FileServer, name); why != "" {
+			if why := absent.ReasonSuffix(absent.FileServer, name); why != "" {
 				l.warn(pos, "fileserver_backend %q is not supported%s", name, why)
 				continue
 			}

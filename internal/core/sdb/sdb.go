@@ -100,8 +100,8 @@ func (p place) open(env *fun.Env) (driver, error) {
 		if slices.Contains(elsewhere(), name) {
 			why = ": this driver is served on the controller only; read the value in the pillar, where templates run there"
 		}
-		if because := absent.Because(absent.SDB, name); because != "" {
-			return nil, fmt.Errorf("there is no driver %q%s", name, because)
+		if reason := absent.ReasonSuffix(absent.SDB, name); reason != "" {
+			return nil, fmt.Errorf("there is no driver %q%s", name, reason)
 		}
 		return nil, fmt.Errorf("there is no driver %q%s%s; there are %s", name, source.DidYouMean(name, Drivers()), why, strings.Join(Drivers(), ", "))
 	}

@@ -179,7 +179,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 			m, known, err := j.ext(ctx, name, pillar, argsOf(v))
 			switch {
 			case !known:
-				if why := absent.Because(absent.Pillar, name); why != "" {
+				if why := absent.ReasonSuffix(absent.Pillar, name); why != "" {
 					j.warn(run.Pos(k), "ext_pillar %q is not in brine%s", name, why)
 					break
 				}

@@ -76,7 +76,7 @@ func (j *job) masterTop(ctx context.Context, name string, args value.Value) (*va
 		return f(j, ctx, args)
 	}
 	if !python.Exists(ctx, j.env, "tops", name) {
-		if why := absent.Because(absent.Top, name); why != "" {
+		if why := absent.ReasonSuffix(absent.Top, name); why != "" {
 			return nil, fmt.Errorf("it is not in brine%s", why)
 		}
 		return nil, fmt.Errorf("there is no salt://_tops/%s.py%s", name, source.DidYouMean(name, TopNames()))
