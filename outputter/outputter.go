@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/absent"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -61,6 +62,9 @@ func Lookup(name string) (Func, error) {
 
 // Unknown is the error of an outputter that is none of names.
 func Unknown(name string, names []string) error {
+	if why := absent.ReasonSuffix(absent.Outputter, name); why != "" {
+		return fmt.Errorf("unknown outputter %q%s", name, why)
+	}
 	return fmt.Errorf("unknown outputter %q%s; there are %s", name, source.DidYouMean(name, names), strings.Join(names, ", "))
 }
 

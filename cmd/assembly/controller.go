@@ -26,6 +26,3 @@ func networkRunner() fun.Module { return controller.Network() }
 
 // sshRunner is the runner module "ssh".
 func sshRunner() fun.Module { return controller.SSH() }
-
-// whyAbsent returns why brine lacks a function of Salt; "" where nothing is known.
-func whyAbsent(k fun.Kind, name string) string { return controller.WhyAbsent(k, name) }

@@ -13,6 +13,3 @@ func cacheRunner() fun.Module   { return fun.Module{Name: "cache", Kind: fun.Run
 func docRunner() fun.Module     { return fun.Module{Name: "doc", Kind: fun.Runner} }
 func networkRunner() fun.Module { return fun.Module{Name: "network", Kind: fun.Runner} }
 func sshRunner() fun.Module     { return fun.Module{Name: "ssh", Kind: fun.Runner} }
-
-// whyAbsent has no reasons: the controller shows them.
-func whyAbsent(fun.Kind, string) string { return "" }

@@ -1,13 +1,53 @@
 package assembly
 
 import (
+	"slices"
+
+	"brine/internal/core/absent"
+	"brine/internal/core/beacon"
+	"brine/internal/core/config"
+	"brine/internal/core/grains"
 	"brine/internal/core/python"
+	"brine/internal/core/render"
+	"brine/internal/core/roster"
+	"brine/internal/core/sdb"
 	"brine/internal/fleet/pillar"
+	"brine/outputter"
 )
 
 // OffersPython reports whether the Python modules of a tree can import a module
 // of Salt, such as "salt.utils.files".
 func OffersPython(module string) bool { return python.Offers(module) }
 
-// ExtPillars returns the names of the external pillars that there are.
-func ExtPillars() []string { return pillar.ExtNames() }
+// Offers returns the modules of a kind without functions that this build has, one of
+// [absent.Kinds], by all their names.
+func Offers(kind string) []string {
+	switch kind {
+	case absent.Renderer:
+		return render.Renderers()
+	case absent.Pillar:
+		return pillar.ExtNames()
+	case absent.SDB:
+		return sdb.Drivers()
+	case absent.Roster:
+		return roster.Kinds()
+	case absent.Returner:
+		var names []string
+		for _, s := range Returners() {
+			names = append(append(names, s.Name), s.Aliases...)
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	case absent.Outputter:
+		return outputter.Names()
+	case absent.Grains:
+		return grains.SaltModules()
+	case absent.Top:
+		return pillar.TopNames()
+	case absent.FileServer:
+		return config.Backends()
+	case absent.Beacon:
+		return beacon.Names()
+	}
+	return nil
+}

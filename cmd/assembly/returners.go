@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
@@ -51,6 +52,9 @@ func CheckReturner(env *fun.Env, name string) error {
 	specs := allReturners(context.Background(), env)
 	if _, ok := returner.Find(specs, name); ok {
 		return nil
+	}
+	if why := absent.ReasonSuffix(absent.Returner, name); why != "" {
+		return fmt.Errorf("there is no returner %q%s", name, why)
 	}
 	return fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, returner.Names(specs)))
 }

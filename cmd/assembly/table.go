@@ -433,7 +433,7 @@ func Table() *fun.Table {
 		{Kind: fun.Wheel, Name: "error", Load: wheel.Error},
 		{Kind: fun.Wheel, Name: "key", Load: wheel.Key},
 		{Kind: fun.Wheel, Name: "minions", Load: wheel.Minions},
-	}).Explain(whyAbsent)
+	})
 }
 
 // stateRunner joins orchestrations with what watches and steers runs.

@@ -18,9 +18,9 @@ import (
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/reference"
 	"brine/cmd/linter"
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
-	"brine/internal/core/render"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/lint"
@@ -40,9 +40,10 @@ func New(a *app.App, runF func(context.Context, *flags, []string) error) *cobra.
 	c := &cobra.Command{
 		Use:   "check [<tree> | --config [<directory>]]",
 		Short: "List what a tree uses and whether brine supports it",
-		Long: `List the functions, renderers, file server backends, external pillars and
-modules of Salt that a tree uses, and whether brine supports each: there,
-different (with the differences from Salt) or missing. The tree is compiled for
+		Long: `List the functions, renderers, external pillars, returners and other modules
+of Salt that a tree and its configuration use, and whether brine supports
+each: there, different (with the differences from Salt) or missing (with the
+reason). The tree is compiled for
 several systems, as with lint; no machine is touched.
 
 Functions of custom modules of the tree are not listed. See 'brine docs lint'.
@@ -101,7 +102,7 @@ func run(a *app.App, c *cobra.Command, f *flags, args []string) error {
 	if err := linter.Nothing(&o, report); err != nil {
 		return err
 	}
-	needs := slices.Concat(functionNeeds(o.Table, report.Used), rendererNeeds(report.Used), optionNeeds(o.Opts), pythonNeeds(report.Used))
+	needs := slices.Concat(functionNeeds(o.Table, report.Used), rendererNeeds(report.Used), optionNeeds(report.Used, o.Opts), pythonNeeds(report.Used))
 	slices.SortFunc(needs, func(x, y need) int {
 		return cmp.Or(strings.Compare(x.kind, y.kind), strings.Compare(x.name, y.name))
 	})
@@ -215,43 +216,104 @@ func functionNeeds(t *fun.Table, used *lint.Used) []need {
 	return out
 }
 
+// moduleNeed is the need of a module of a kind without functions, which may be one of
+// the tree's own.
+func moduleNeed(used *lint.Used, kind, name string, pos source.Pos) need {
+	n := need{kind: moduleKinds[kind], name: name, status: reference.There, pos: pos}
+	if !slices.Contains(assembly.Offers(kind), name) && !used.Modules[kind][name] {
+		n.status, n.note = reference.Missing, absent.Why(kind, name)
+	}
+	return n
+}
+
+// moduleKinds are the headings of the kinds without functions.
+var moduleKinds = map[string]string{
+	absent.Renderer: "renderers", absent.Pillar: "external pillars", absent.SDB: "sdb drivers", absent.Roster: "rosters",
+	absent.Returner: "returners", absent.Outputter: "outputters", absent.Top: "master tops", absent.FileServer: "file server backends",
+	absent.Beacon: "beacons",
+}
+
 func rendererNeeds(used *lint.Used) []need {
 	var out []need
 	for name, pos := range used.Renderers {
-		n := need{kind: "renderers", name: name, status: reference.There, pos: pos}
-		if !slices.Contains(render.Renderers(), name) {
-			n.status = reference.Missing
-		}
-		out = append(out, n)
+		out = append(out, moduleNeed(used, absent.Renderer, name, pos))
 	}
 	return out
 }
 
-// optionNeeds are the file server backends and external pillars of a configuration.
-func optionNeeds(opts *value.Map) []need {
+// optionNeeds are the modules that a configuration names.
+func optionNeeds(used *lint.Used, opts *value.Map) []need {
 	var out []need
-	for _, option := range []struct {
-		key, kind string
-		have      []string
-	}{
-		{"fileserver_backend", "file server backends", []string{"roots", "file", "gitfs", "git"}},
-		{"ext_pillar", "external pillars", assembly.ExtPillars()},
+	add := func(kind, name string, pos source.Pos) {
+		if !slices.ContainsFunc(out, func(n need) bool { return n.kind == moduleKinds[kind] && n.name == name }) {
+			out = append(out, moduleNeed(used, kind, name, pos))
+		}
+	}
+	for _, option := range []struct{ key, kind string }{
+		{"fileserver_backend", absent.FileServer},
+		{"ext_pillar", absent.Pillar},
+		{"return", absent.Returner},
+		{"event_return", absent.Returner},
+		{"ext_job_cache", absent.Returner},
+		{"master_job_cache", absent.Returner},
+		{"output", absent.Outputter},
+		{"roster", absent.Roster},
+		{"master_tops", absent.Top},
+		{"beacons", absent.Beacon},
 	} {
-		list := opts.List(option.key)
-		for i := range list.Len() {
-			name := value.Str(list.Items[i])
-			if m, ok := list.Items[i].(*value.Map); ok && m.Len() > 0 {
-				k, _ := m.Entry(0)
-				name = value.Str(k)
+		if opts.Pos(option.key).IsZero() {
+			continue // a default
+		}
+		switch v := opts.At(option.key).(type) {
+		case string:
+			for name := range strings.SplitSeq(v, ",") {
+				if name = strings.TrimSpace(name); name != "" {
+					add(option.kind, name, opts.Pos(option.key))
+				}
 			}
-			n := need{kind: option.kind, name: name, status: reference.There, pos: list.PosAt(i)}
-			if !slices.Contains(option.have, name) {
-				n.status = reference.Missing
+		case *value.List:
+			for i, x := range v.Items {
+				name := value.Str(x)
+				if m, ok := x.(*value.Map); ok && m.Len() > 0 {
+					k, _ := m.Entry(0)
+					name = value.Str(k)
+				}
+				add(option.kind, name, v.PosAt(i))
 			}
-			out = append(out, n)
+		case *value.Map:
+			for k, x := range v.All() {
+				name := value.Str(k)
+				if option.kind == absent.Beacon {
+					if name = beaconOf(name, x); name == "" {
+						continue
+					}
+				}
+				add(option.kind, name, v.Pos(k))
+			}
+		}
+	}
+	for k, v := range opts.All() {
+		m, _ := v.(*value.Map)
+		if name := m.Str("driver"); slices.Contains(assembly.Offers(absent.SDB), name) || absent.Why(absent.SDB, name) != "" {
+			add(absent.SDB, name, opts.Pos(k))
 		}
 	}
 	return out
+}
+
+// beaconOf returns the module of a beacon of the configuration; "" where the key is
+// not one.
+func beaconOf(name string, v value.Value) string {
+	if name == "enabled" {
+		return ""
+	}
+	list, _ := v.(*value.List)
+	for i := range list.Len() {
+		if m, ok := list.Items[i].(*value.Map); ok && m.Has("beacon_module") {
+			return m.Str("beacon_module")
+		}
+	}
+	return name
 }
 
 // pythonNeeds are the modules of Salt that the Python files of the tree import.

@@ -14,6 +14,7 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
 	"brine/cmd/internal/topics"
+	"brine/internal/core/absent"
 	"brine/internal/core/config/options"
 	"brine/internal/view/lint"
 )
@@ -60,24 +61,33 @@ func generate(docs string) (map[string]string, error) {
 	for _, t := range topics.All() {
 		files[t.Name+".md"] = t.Markdown()
 	}
-	tables, err := reference.Tables(table)
+	tables, err := reference.Tables(table, assembly.Offers)
 	if err != nil {
 		return nil, err
 	}
 	// The tables have links to pages beside a directory of docs.
 	up := strings.NewReplacer("](reference/", "](../reference/").Replace
-	for _, part := range [...]struct{ page, name, text string }{
+	parts := []struct{ page, name, text string }{
 		{"lint.md", "rules", lint.Page()},
 		{"configuration.md", "options", options.Page()},
 		{"compatibility/states.md", "state functions", up(tables["state functions"])},
 		{"compatibility/functions.md", "execution functions", up(tables["execution functions"])},
 		{"compatibility/runners.md", "runner functions", up(tables["runner functions"])},
-	} {
-		page, err := os.ReadFile(filepath.Join(docs, part.page))
-		if err != nil {
-			return nil, err
+		{"compatibility/runners.md", "wheel functions", up(tables["wheel functions"])},
+	}
+	for _, kind := range absent.Kinds() {
+		parts = append(parts, struct{ page, name, text string }{"compatibility/modules.md", kind, up(tables[kind])})
+	}
+	for _, part := range parts {
+		page, ok := files[part.page]
+		if !ok {
+			b, err := os.ReadFile(filepath.Join(docs, part.page))
+			if err != nil {
+				return nil, err
+			}
+			page = string(b)
 		}
-		if files[part.page], err = insert(string(page), part.name, part.text); err != nil {
+		if files[part.page], err = insert(page, part.name, part.text); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.page, err)
 		}
 	}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"brine/internal/core/absent"
 )
 
 // TestUpToDate: what is generated in docs is what the rows and data files make.
@@ -51,9 +54,14 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := "<!-- begin rules -->\n<!-- end rules -->\n"
+	var kinds strings.Builder
+	for _, kind := range absent.Kinds() {
+		fmt.Fprintf(&kinds, "<!-- begin %[1]s -->\n<!-- end %[1]s -->\n", kind)
+	}
 	for name, text := range map[string]string{
 		"compatibility/states.md": states, "compatibility/functions.md": functions,
-		"compatibility/runners.md": "<!-- begin runner functions -->\n<!-- end runner functions -->\n", "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n",
+		"compatibility/runners.md": "<!-- begin runner functions -->\n<!-- end runner functions -->\n<!-- begin wheel functions -->\n<!-- end wheel functions -->\n",
+		"compatibility/modules.md": kinds.String(), "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n",
 	} {
 		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

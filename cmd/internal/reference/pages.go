@@ -49,7 +49,7 @@ func summary(mods []*fun.Module) string {
 	return "One of " + strings.Join(names, ", ") + "."
 }
 
-func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func title(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
 // functions returns the names of the functions of all providers, sorted.
 func functions(mods []*fun.Module) []string {

@@ -67,8 +67,9 @@ func TestPages(t *testing.T) {
 // that is there.
 func TestTablesNeedReasons(t *testing.T) {
 	t.Parallel()
-	_, err := Tables(table())
-	if err == nil || !strings.Contains(err.Error(), "test is absent without a reason") || !strings.Contains(err.Error(), "file.managed is listed as different") {
+	_, err := Tables(table(), func(kind string) []string { return []string{"dson"} })
+	if err == nil || !strings.Contains(err.Error(), "state test is absent without a reason") ||
+		!strings.Contains(err.Error(), "renderer jinja is absent without a reason") || !strings.Contains(err.Error(), "renderer dson is listed as absent, and it is not") || !strings.Contains(err.Error(), "file.managed is listed as different") {
 		t.Errorf("%v, want the states that have no reason", err)
 	}
 }
@@ -78,7 +79,7 @@ func TestDifferences(t *testing.T) {
 	states := fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "thing", Load: func() fun.Module {
 		return fun.Module{Name: "thing", Kind: fun.State, Specs: []fun.Spec{{Name: "done", Args: []fun.Arg{{Name: "size", Default: value.Value(nil)}, {Name: "log", Doc: "accepted without effect; there is none"}}}}}
 	}}})
-	c := &comparison{table: states, reasons: parseReasons("# note\nabsent why\na b\n\ndifferent thing.done: It is better.\n"), used: map[string]bool{}}
+	c := &comparison{table: states, different: parseDifferences("# note\n\ndifferent thing.done: It is better.\n"), used: map[string]bool{}}
 	for _, tt := range []struct {
 		salt args
 		want string
@@ -92,7 +93,7 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.salt, got, tt.want)
 		}
 	}
-	if c.why("a") != "why" || c.why("c") != "" || len(c.faults) != 1 {
+	if c.why("runner", "asam.x") == "" || c.why("runner", "c") != "" || len(c.faults) != 1 || !c.used["runner asam"] {
 		t.Errorf("the faults are %q", c.faults)
 	}
 }
@@ -110,8 +111,8 @@ func TestCatalog(t *testing.T) {
 		{"file.touch", There, ""},
 		{"file.own", There, ""},
 		{"file.symlink", Different, "force replaces"},
-		{"file.shortcut", Missing, "Windows"},
-		{"lgpo.set", Missing, "Windows"},
+		{"file.shortcut", Missing, "it is for Windows"},
+		{"lgpo.set", Missing, "it is for Windows"},
 		{"nope.nope", Missing, ""},
 	} {
 		got, note := k.Of(fun.State, tt.name)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/core/saltnames"
@@ -23,64 +24,56 @@ var (
 	saltReasons string
 )
 
-// Tables returns the generated parts of docs/compatibility by their names:
-// "state functions", "execution functions" and "runner functions". The error lists what the data
-// files lack, or have without need, such as an absent function without a reason.
-func Tables(t *fun.Table) (map[string]string, error) {
-	c := &comparison{table: t, reasons: parseReasons(saltReasons), used: map[string]bool{}}
-	tables := map[string]string{"state functions": c.states(), "execution functions": c.execution(), "runner functions": c.runners()}
-	for name := range c.reasons.absent {
-		if !c.used[name] {
-			c.faultf("%s is listed as absent, and it is not", name)
+// Tables returns the generated parts of docs/compatibility by their names, "state
+// functions" and "renderer" for two. offers returns the modules of a kind without
+// functions that brine has. The error lists what the data files lack, or have without
+// need, such as an absent function without a reason.
+func Tables(t *fun.Table, offers func(kind string) []string) (map[string]string, error) {
+	c := &comparison{table: t, different: parseDifferences(saltReasons), used: map[string]bool{}}
+	tables := map[string]string{
+		"state functions": c.states(), "execution functions": c.execution(),
+		"runner functions": c.few(fun.Runner), "wheel functions": c.few(fun.Wheel),
+	}
+	for _, kind := range absent.Kinds() {
+		tables[kind] = c.modules(kind, offers(kind))
+	}
+	for _, kind := range append(absent.Kinds(), fun.State.Short(), fun.Exec.Short(), fun.Runner.Short(), fun.Wheel.Short()) {
+		for _, name := range absent.Listed(kind) {
+			if !c.used[kind+" "+name] {
+				c.faultf("%s %s is listed as absent, and it is not", kind, name)
+			}
 		}
 	}
-	for name := range c.reasons.different {
+	for name := range c.different {
 		if !c.used[name] {
-			c.faultf("%s is listed as different, and is not a state function of both", name)
+			c.faultf("%s is listed as different, and is not in both", name)
 		}
 	}
 	if len(c.faults) > 0 {
 		slices.Sort(c.faults)
-		return nil, fmt.Errorf("salt/reasons.txt:\n%s", strings.Join(c.faults, "\n"))
+		return nil, fmt.Errorf("internal/core/absent/reasons.txt and cmd/internal/reference/salt/reasons.txt:\n%s", strings.Join(c.faults, "\n"))
 	}
 	return tables, nil
 }
 
-// reasons are the contents of reasons.txt.
-type reasons struct {
-	absent    map[string]string   // by module, or by function where the module is there
-	different map[string][]string // by function
-}
-
-func parseReasons(text string) reasons {
-	r := reasons{map[string]string{}, map[string][]string{}}
-	why := ""
+// parseDifferences returns the sentences of reasons.txt by what they are about.
+func parseDifferences(text string) map[string][]string {
+	all := map[string][]string{}
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		rest, absent := strings.CutPrefix(line, "absent ")
-		about, different := strings.CutPrefix(line, "different ")
-		switch {
-		case strings.HasPrefix(line, "#"):
-		case absent:
-			why = rest
-		case different:
+		if about, ok := strings.CutPrefix(strings.TrimSpace(line), "different "); ok {
 			name, what, _ := strings.Cut(about, ": ")
-			r.different[name] = append(r.different[name], what)
-		default:
-			for name := range strings.FieldsSeq(line) {
-				r.absent[name] = why
-			}
+			all[name] = append(all[name], what)
 		}
 	}
-	return r
+	return all
 }
 
 // A comparison compares the functions of a table with those of Salt.
 type comparison struct {
-	table   *fun.Table
-	reasons reasons
-	used    map[string]bool
-	faults  []string
+	table     *fun.Table
+	different map[string][]string // by state function, or kind and module
+	used      map[string]bool
+	faults    []string
 }
 
 func (c *comparison) faultf(format string, args ...any) {
@@ -125,7 +118,7 @@ type Catalog struct {
 
 // NewCatalog returns the catalog of the functions of a table.
 func NewCatalog(t *fun.Table) *Catalog {
-	return &Catalog{&comparison{table: t, reasons: parseReasons(saltReasons), used: map[string]bool{}}, stateArgs()}
+	return &Catalog{&comparison{table: t, different: parseDifferences(saltReasons), used: map[string]bool{}}, stateArgs()}
 }
 
 // Of returns the status of the function "module.function", and what differs or why
@@ -133,13 +126,7 @@ func NewCatalog(t *fun.Table) *Catalog {
 func (k *Catalog) Of(kind fun.Kind, name string) (status Status, note string) {
 	mod, fn, _ := strings.Cut(name, ".")
 	if k.c.table.Spec(kind, name) == nil {
-		if kind == fun.State {
-			note = k.c.reasons.absent[name]
-			if note == "" {
-				note = k.c.reasons.absent[mod]
-			}
-		}
-		return Missing, note
+		return Missing, k.c.table.WhyAbsent(kind, name)
 	}
 	if salt := k.salt[mod][fn]; kind == fun.State && salt != nil {
 		if note = k.c.differences(name, salt); note != "" {
@@ -156,14 +143,14 @@ func (c *comparison) states() string {
 	for _, mod := range slices.Sorted(maps.Keys(salt)) {
 		if _, ok := c.table.Module(fun.State, mod); !ok {
 			absent += len(salt[mod])
-			fmt.Fprintf(&rows, "| `%s.*` | absent | %s |\n", mod, cell(c.why(mod)))
+			fmt.Fprintf(&rows, "| `%s.*` | absent | %s |\n", mod, cell(c.why("state", mod)))
 			continue
 		}
 		for _, fn := range slices.Sorted(maps.Keys(salt[mod])) {
 			name := mod + "." + fn
 			if c.table.Spec(fun.State, name) == nil {
 				absent++
-				fmt.Fprintf(&rows, "| `%s` | absent | %s |\n", name, cell(c.why(name)))
+				fmt.Fprintf(&rows, "| `%s` | absent | %s |\n", name, cell(c.why("state", name)))
 				continue
 			}
 			link := fmt.Sprintf("[`%s`](reference/states/%s.md#%s)", name, mod, anchor(fn))
@@ -181,20 +168,20 @@ func (c *comparison) states() string {
 }
 
 // why returns the reason why a module or function is absent.
-func (c *comparison) why(name string) string {
-	c.used[name] = true
-	why := c.reasons.absent[name]
-	if why == "" {
-		c.faultf("%s is absent without a reason", name)
+func (c *comparison) why(kind, name string) string {
+	key := absent.Key(kind, name)
+	if key == "" {
+		c.faultf("%s %s is absent without a reason", kind, name)
 	}
-	return why
+	c.used[key] = true
+	return absent.Why(kind, name)
 }
 
 // differences returns what a state function does otherwise than Salt's, and which
 // of its arguments it lacks.
 func (c *comparison) differences(name string, salt args) string {
 	c.used[name] = true
-	what := slices.Clone(c.reasons.different[name])
+	what := slices.Clone(c.different[name])
 	mod, fn, _ := strings.Cut(name, ".")
 	have := map[string]bool{"*": true, "**": true, "name": true} // any state has a name
 	ours := map[string]bool{}
@@ -243,74 +230,123 @@ func isIdle(doc string) bool {
 }
 
 // execution lists the modules of execution functions in short: how many of Salt's
-// functions are there, and which are absent.
+// functions are there, and why the others are absent.
 func (c *comparison) execution() string {
+	kind := fun.Exec.Short()
 	others := c.otherProviders()
 	var rows strings.Builder
-	var absent []string
-	functions := 0
-	for _, mod := range saltnames.ModulesOf(fun.Exec.Short()) {
-		salt := saltnames.Functions(fun.Exec.Short(), mod)
+	var whole grouped
+	modules, functions := 0, 0
+	for _, mod := range saltnames.ModulesOf(kind) {
+		salt := saltnames.Functions(kind, mod)
 		if _, ok := c.table.Module(fun.Exec, mod); !ok {
-			functions += len(salt)
-			absent = append(absent, fmt.Sprintf("%s (%d)", mod, len(salt)))
+			modules, functions = modules+1, functions+len(salt)
+			whole.add(c.why(kind, mod), fmt.Sprintf("%s (%d)", mod, len(salt)))
 			continue
 		}
-		var lacks []string
-		other := 0
+		var lacks grouped
+		n, other := 0, 0
 		for _, fn := range salt {
 			switch {
 			case c.table.Spec(fun.Exec, mod+"."+fn) != nil:
 			case others[mod+"."+fn]:
 				other++
 			default:
-				lacks = append(lacks, fn)
+				n++
+				lacks.add(c.why(kind, mod+"."+fn), fn)
 			}
 		}
-		text := strings.Join(lacks, ", ")
+		text := lacks.String()
 		if other > 0 {
 			if text != "" {
 				text += "; "
 			}
 			text += fmt.Sprintf("%d for other systems", other)
 		}
-		fmt.Fprintf(&rows, "| [%s](reference/modules/%s.md) | %d of %d | %s |\n", mod, mod, len(salt)-len(lacks)-other, len(salt), cell(text))
+		fmt.Fprintf(&rows, "| [%s](reference/modules/%s.md) | %d of %d | %s |\n", mod, mod, len(salt)-n-other, len(salt), cell(text))
 	}
-	return fmt.Sprintf("| module | there | absent |\n|---|---|---|\n%s\n%d modules with %d functions are absent as a whole:\n%s.\n",
-		rows.String(), len(absent), functions, printable.Wrap(absent, 119))
+	var absentText strings.Builder
+	for _, why := range whole.order {
+		fmt.Fprintf(&absentText, "\n%s:\n%s.\n", title(why), printable.Wrap(whole.names[why], 119))
+	}
+	return fmt.Sprintf("| module | there | absent |\n|---|---|---|\n%s\n%d modules with %d functions are absent as a whole.\n%s",
+		rows.String(), modules, functions, absentText.String())
 }
 
-// runners lists the modules of runner functions: how many of Salt's functions are
+// A grouped has names by the reason that they share, in the order in which the reasons
+// came.
+type grouped struct {
+	order []string
+	names map[string][]string
+}
+
+func (g *grouped) add(why, name string) {
+	if g.names == nil {
+		g.names = map[string][]string{}
+	}
+	if g.names[why] == nil {
+		g.order = append(g.order, why)
+	}
+	g.names[why] = append(g.names[why], name)
+}
+
+func (g *grouped) String() string {
+	text := make([]string, len(g.order))
+	for i, why := range g.order {
+		text[i] = strings.Join(g.names[why], ", ") + ": " + why
+	}
+	return strings.Join(text, "; ")
+}
+
+// few lists the modules of runner or wheel functions: how many of Salt's functions are
 // there, and why the others are absent.
-func (c *comparison) runners() string {
+func (c *comparison) few(kind fun.Kind) string {
 	var rows strings.Builder
-	for _, mod := range saltnames.ModulesOf(fun.Runner.Short()) {
-		salt := saltnames.Functions(fun.Runner.Short(), mod)
-		var reasons []string
-		lacks := map[string][]string{} // by reason
+	for _, mod := range saltnames.ModulesOf(kind.Short()) {
+		salt := saltnames.Functions(kind.Short(), mod)
+		var lacks grouped
 		there := len(salt)
 		for _, fn := range salt {
-			if c.table.Spec(fun.Runner, mod+"."+fn) != nil {
-				continue
+			if c.table.Spec(kind, mod+"."+fn) == nil {
+				there--
+				lacks.add(c.why(kind.Short(), mod+"."+fn), fn)
 			}
-			there--
-			why := c.table.WhyAbsent(fun.Runner, mod+"."+fn)
-			if lacks[why] == nil {
-				reasons = append(reasons, why)
-			}
-			lacks[why] = append(lacks[why], fn)
-		}
-		text := make([]string, len(reasons))
-		for i, why := range reasons {
-			text[i] = strings.Join(lacks[why], ", ") + ": " + why
 		}
 		name := mod
-		if _, ok := c.table.Module(fun.Runner, mod); ok {
-			name = fmt.Sprintf("[%s](reference/runners/%s.md)", mod, mod)
+		if _, ok := c.table.Module(kind, mod); ok {
+			name = fmt.Sprintf("[%s](reference/%s/%s.md)", mod, dirs[kind], mod)
 		}
-		fmt.Fprintf(&rows, "| %s | %d of %d | %s |\n", name, there, len(salt), cell(strings.Join(text, "; ")))
+		fmt.Fprintf(&rows, "| %s | %d of %d | %s |\n", name, there, len(salt), cell(lacks.String()))
 	}
 	return "| module | there | absent |\n|---|---|---|\n" + rows.String()
+}
+
+// modules lists the modules of a kind without functions.
+func (c *comparison) modules(kind string, have []string) string {
+	var rows strings.Builder
+	for _, name := range absent.Names(kind) {
+		about := kind + " " + name
+		status, note := "works", strings.Join(c.different[about], " ")
+		switch {
+		case !slices.Contains(have, name):
+			status, note = "not there", c.why(kind, name)
+		case note != "":
+			status = "differs"
+			c.used[about] = true
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", name, status, cell(note))
+	}
+	var own []string
+	for _, name := range have {
+		if !slices.Contains(absent.Names(kind), name) {
+			own = append(own, "`"+name+"`")
+		}
+	}
+	text := "| module | | what differs, or why it is not there |\n|---|---|---|\n" + rows.String()
+	if len(own) > 0 {
+		text += "\nBrine's own: " + strings.Join(own, ", ") + ".\n"
+	}
+	return text
 }
 
 // otherProviders returns the functions that Salt has only in files whose

@@ -86,39 +86,6 @@ func Names() []string {
 	return names
 }
 
-// Missing are the beacons of Salt that are not there, with the reason.
-func Missing() map[string]string {
-	const (
-		other = "it is for another system"
-		chat  = "it speaks to a service of others: let a reaction do that"
-		proxy = "there are no proxy minions"
-		utmp  = "journald has the logins: SYSLOG_IDENTIFIER sshd, or _COMM"
-	)
-	return map[string]string{
-		"adb":              "it asks devices by a program of Android",
-		"aix_account":      other,
-		"avahi_announce":   "it announces a service, and needs a process that runs all the time",
-		"bonjour_announce": other,
-		"btmp":             utmp,
-		"glxinfo":          "it is for desktops",
-		"haproxy":          "modules for haproxy are not there",
-		"http_status":      "let a schedule run http.query",
-		"junos_rre_keys":   proxy,
-		"napalm_beacon":    proxy,
-		"proxy_example":    proxy,
-		"salt_monitor":     "let a schedule run the function",
-		"salt_proxy":       proxy,
-		"sensehat":         "it is for one device",
-		"sh":               "it follows shells with strace; journald has what auditd logs",
-		"smartos_imgadm":   other,
-		"smartos_vmadm":    other,
-		"telegram_bot_msg": chat,
-		"twilio_txt_msg":   chat,
-		"watchdog":         "inotify does the same",
-		"wtmp":             utmp,
-	}
-}
-
 // events makes events of what a beacon found.
 func events(id, name string, found []*value.Map, now time.Time) []Event {
 	out := make([]Event, len(found))

@@ -405,16 +405,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Every beacon of Salt is there, or it is said why not.
-func TestNamesAreApart(t *testing.T) {
-	t.Parallel()
-	for _, name := range Names() {
-		if why := Missing()[name]; why != "" {
-			t.Errorf("%s is there, and is not: %s", name, why)
-		}
-	}
-}
-
 // certificate makes a certificate that expires at a time.
 func certificate(t *testing.T, until time.Time) string {
 	t.Helper()

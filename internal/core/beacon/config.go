@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -214,7 +215,7 @@ func (c *checking) read(v value.Value) {
 
 // unknown tells of a beacon that is not there.
 func (c *checking) unknown(kind string) {
-	if why, ok := Missing()[kind]; ok {
+	if why := absent.Why(absent.Beacon, kind); why != "" {
 		c.fault(c.At, "", "the beacon %s of Salt is not there: %s", kind, why)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/host"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -237,6 +238,9 @@ func below(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
+// Backends returns the file server backends that there are.
+func Backends() []string { return []string{"roots", "gitfs"} }
+
 // backends replaces the old names of file server backends with the current
 // ones, and warns of backends that are not supported.
 func (l *loader) backends(opts *value.Map) {
@@ -253,7 +257,11 @@ func (l *loader) backends(opts *value.Map) {
 		}
 		if name != "roots" && name != "gitfs" && l.given.Has("fileserver_backend") {
 			pos := list.PosAt(i)
-			l.warn(pos, "fileserver_backend %q is not supported%s; there are roots and gitfs", name, source.DidYouMean(name, []string{"roots", "gitfs"}))
+			if why := absent.ReasonSuffix(absent.FileServer, name); why != "" {
+				l.warn(pos, "fileserver_backend %q is not supported%s", name, why)
+				continue
+			}
+			l.warn(pos, "fileserver_backend %q is not supported%s; there are roots and gitfs", name, source.DidYouMean(name, Backends()))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/saltnames"
 	"brine/internal/py/source"
 )
@@ -39,8 +40,7 @@ type Table struct {
 	// More than one: the custom modules of a name, then the providers of a virtual
 	// module, in order.
 	byName map[tableKey][]*loaded
-	merged sync.Map                  // of mergedKey to *loaded
-	why    func(Kind, string) string // why Salt's function is absent; nil: not known
+	merged sync.Map // of mergedKey to *loaded
 }
 
 type tableKey struct {
@@ -115,7 +115,7 @@ func NewTable(entries []Entry) *Table {
 // are put before t's own, in their order, and so is one with a virtual name, which
 // t's own serve where it does not.
 func (t *Table) With(entries []Entry) *Table {
-	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries)), why: t.why}
+	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries))}
 	maps.Copy(n.byName, t.byName)
 	custom := map[tableKey][]*loaded{}
 	for _, e := range entries {
@@ -254,19 +254,14 @@ func (t *Table) Names(kind Kind) []string {
 	return slices.Compact(names)
 }
 
-// Explain has why say, in errors, why Salt's function of a name is absent; "" where it
-// does not know. It returns the table.
-func (t *Table) Explain(why func(Kind, string) string) *Table {
-	t.why = why
-	return t
-}
-
-// WhyAbsent returns why Salt's function of a name is absent; "" where nothing is known.
+// WhyAbsent returns why Salt's function or module of a name is absent; "" where nothing
+// is known, or the table has it.
 func (t *Table) WhyAbsent(kind Kind, name string) string {
-	if t.why == nil {
+	mod, _, _ := strings.Cut(name, ".")
+	if t.Spec(kind, name) != nil || mod == name && t.byName[tableKey{kind, mod}] != nil {
 		return ""
 	}
-	return t.why(kind, name)
+	return absent.Why(kind.Short(), name)
 }
 
 // NotFound returns the error for a function that the table does not have: it says

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,13 @@ type group struct {
 var salted = map[string]string{
 	"disks": "disks", "mdadm": "mdadm", "lvm": "lvm", "iscsi_iqn": "iscsi", "nvme_nqn": "nvme", "fc_wwn": "fibre_channel",
 	"shell": "extra", "cwd": "minion_process", "uid": "minion_process", "gid": "minion_process", "pid": "minion_process",
+}
+
+// SaltModules returns the grains modules of Salt whose grains there are.
+func SaltModules() []string {
+	names := append(slices.Collect(maps.Values(salted)), "core", "opts")
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // groups is the table of core grains. A group may read grains of others, never

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/tee"
@@ -406,10 +407,9 @@ func (e *Engine) pipeline(ctx context.Context, in *Input, text string) ([]stage,
 func noRenderer(file, name, pipe string) *source.Error {
 	hint := "there are " + strings.Join(Renderers(), ", ")
 	err := fmt.Errorf("the renderer %q is not available%s", name, source.DidYouMean(name, Renderers()))
-	switch name {
-	case "wempy", "cheetah", "genshi":
+	if why := absent.Why(absent.Renderer, name); why != "" {
 		err = fmt.Errorf("the renderer %q is not supported", name)
-		hint = `write it as "#!jinja|yaml" (the default), or as "#!py" with a function run() that returns the data`
+		hint = "Salt has it, brine does not: " + why
 	}
 	return &source.Error{
 		Pos: source.Pos{File: file, Line: 1, Col: 1}, Hint: hint, Err: err,

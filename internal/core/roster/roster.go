@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/core/absent"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -283,6 +284,9 @@ func unknownKind(kind string) error {
 	switch kind {
 	case "cache", "cloud":
 		return fmt.Errorf("the roster %q reads what a Salt master keeps of its minions, which brine does not have; write a flat roster of it: salt-run cache.grains or salt-run cache.cloud shows the addresses", kind)
+	}
+	if why := absent.ReasonSuffix(absent.Roster, kind); why != "" {
+		return fmt.Errorf("unknown kind of roster %q%s", kind, why)
 	}
 	return fmt.Errorf("unknown kind of roster %q%s; kinds are %s", kind, source.DidYouMean(kind, Kinds()), strings.Join(Kinds(), ", "))
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/source"
@@ -98,6 +99,9 @@ func (p place) open(env *fun.Env) (driver, error) {
 		why := ""
 		if slices.Contains(elsewhere(), name) {
 			why = ": this driver is served on the controller only; read the value in the pillar, where templates run there"
+		}
+		if reason := absent.ReasonSuffix(absent.SDB, name); reason != "" {
+			return nil, fmt.Errorf("there is no driver %q%s", name, reason)
 		}
 		return nil, fmt.Errorf("there is no driver %q%s%s; there are %s", name, source.DidYouMean(name, Drivers()), why, strings.Join(Drivers(), ", "))
 	}

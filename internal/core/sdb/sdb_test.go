@@ -90,7 +90,7 @@ func TestDrivers(t *testing.T) {
 		{"sdb://missing/x", "", "/none.yaml"},
 		{"sdb://scalar/x", "", "/c.yaml must be a mapping, not a list"},
 		{"sdb://oddmerge/x", "", `the merge strategy "smrt" is unknown`},
-		{"sdb://odd/x", "", `there is no driver "yml" (did you mean "yaml"?); there are env, file, sqlite3, vault, yaml`},
+		{"sdb://odd/x", "", `there is no driver "yml" (did you mean "yaml"?); there are consul, env, etcd, file, memcached, redis, rest, sqlite3, vault, yaml`},
 		{"sdb://none/x", "'sdb://none/x'", `SDB profile "none" wasnt found`},
 		{"sdb://osenv", "'sdb://osenv'", "must have a profile name"},
 		{"plain text", "'plain text'", `must start with "sdb://"`},

@@ -6,4 +6,6 @@ package sdb
 func moreMakers() map[string]maker { return nil }
 
 // elsewhere are the drivers of the controller.
-func elsewhere() []string { return []string{"sqlite3", "vault"} }
+func elsewhere() []string {
+	return []string{"consul", "etcd", "memcached", "redis", "rest", "sqlite3", "vault"}
+}

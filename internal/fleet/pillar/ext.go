@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/host"
 	"brine/internal/core/python"
 	"brine/internal/py/source"
@@ -178,6 +179,10 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 			m, known, err := j.ext(ctx, name, pillar, argsOf(v))
 			switch {
 			case !known:
+				if why := absent.ReasonSuffix(absent.Pillar, name); why != "" {
+					j.warn(run.Pos(k), "ext_pillar %q is not in brine%s", name, why)
+					break
+				}
 				j.warn(run.Pos(k), "ext_pillar %q is not in brine%s; there are %s", name,
 					source.DidYouMean(name, allExtNames()), strings.Join(allExtNames(), ", "))
 			case err != nil && ctx.Err() == nil:

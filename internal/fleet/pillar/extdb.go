@@ -160,6 +160,11 @@ func (j *job) extSQL(ctx context.Context, name string, s returner.Settings, a ex
 		return nil, err
 	}
 	defer db.Close()
+	return j.runQueries(ctx, db, mark, queries)
+}
+
+// runQueries makes pillar of the rows of queries.
+func (j *job) runQueries(ctx context.Context, db *sql.DB, mark func(int) string, queries []*sqlQuery) (value.Mapping, error) {
 	out := value.NewMap(4)
 	for _, q := range queries {
 		q.tree.focus = out

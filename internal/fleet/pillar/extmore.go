@@ -29,14 +29,22 @@ func extMore(name string) extFunc {
 		return (*job).extConsul
 	case "csv":
 		return (*job).extCSV
+	case "etcd":
+		return (*job).extEtcd
+	case "foreman":
+		return (*job).extForeman
 	case "gpg":
 		return (*job).extGPG
+	case "hiera":
+		return (*job).extHiera
 	case "http_json":
 		return (*job).extHTTPJSON
 	case "http_yaml":
 		return (*job).extHTTPYAML
 	case "mysql":
 		return (*job).extMySQL
+	case "netbox":
+		return (*job).extNetBox
 	case "nodegroups":
 		return (*job).extNodegroups
 	case "postgres":
@@ -45,17 +53,36 @@ func extMore(name string) extFunc {
 		return (*job).extReclass
 	case "redis":
 		return (*job).extRedis
+	case "saltclass":
+		return (*job).extSaltclass
 	case "sops":
 		return (*job).extSops
+	case "sqlite3":
+		return (*job).extSQLite
 	case "vault":
 		return (*job).extVault
 	}
 	return nil
 }
 
+// topMore returns a module of master_tops of the controller; nil where there is none of
+// the name.
+func topMore(name string) func(*job, context.Context, value.Value) (*value.Map, error) {
+	if name == "saltclass" {
+		return (*job).topSaltclass
+	}
+	return nil
+}
+
+// topMoreNames are the modules of topMore.
+func topMoreNames() []string { return []string{"saltclass"} }
+
 // extMoreNames are the external pillars of extMore.
 func extMoreNames() []string {
-	return []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "sops", "vault"}
+	return []string{
+		"consul", "csv", "etcd", "foreman", "gpg", "hiera", "http_json", "http_yaml", "mysql", "netbox", "nodegroups", "postgres", "reclass", "redis", "saltclass",
+		"sops", "sqlite3", "vault",
+	}
 }
 
 // pathPart escapes what comes from a target for a part of a URL's path.

@@ -94,6 +94,10 @@ func TestExtFiles(t *testing.T) {
 		{"{sops: /s/bad.yaml}", "", "sops could not decrypt /s/bad.yaml: no key"},
 		{"{sops: relative}", "", "a file is named by its whole path"},
 		{"{sops: []}", "", "it needs a file"},
+		{"{hiera: /h.yaml key}", "{'h': 1}", ""},
+		{"{hiera: /bad.yaml}", "", "hiera ended with status 2: no such file"},
+		{"{hiera: /text.yaml}", "", "hiera printed text instead of a mapping"},
+		{"{hiera: ''}", "", "it needs the path of a configuration"},
 	} {
 		r := fake(t, map[string]string{"/t.csv": "id,role,x\nminion2,db,\nminion1,web,\"a,b\"\n", "/s/minion1.yaml": "x", "/s/all.yaml": "x"},
 			"nodegroups: {mine: minion1, all: ['*'], other: db*}\next_pillar: ["+tt.conf+"]")
@@ -101,6 +105,9 @@ func TestExtFiles(t *testing.T) {
 		h.OnCommand("sops *", host.Output{Status: 128, Stderr: []byte("no key\n")})
 		h.OnCommand("sops --decrypt --output-type json /s/minion1.yaml", host.Output{Stdout: []byte(`{"secret": 1}`)})
 		h.OnCommand("sops --decrypt --output-type json /s/all.yaml", host.Output{Stdout: []byte(`{"all": 2}`)})
+		h.OnCommand("hiera *", host.Output{Status: 2, Stderr: []byte("no such file\n")})
+		h.OnCommand("hiera -c /h.yaml key id=minion1 role=web saltversion=3006.0", host.Output{Stdout: []byte("h: 1\n")})
+		h.OnCommand("hiera -c /text.yaml id=minion1 role=web saltversion=3006.0", host.Output{Stdout: []byte("word\n")})
 		pillar, wrong := rendered(t, r)
 		if tt.pillar != "" && pillar != tt.pillar || !strings.Contains(pillar+wrong, tt.wrong) || tt.wrong == "" && wrong != "" {
 			t.Errorf("%s: %s, %s; want %s, %s", tt.conf, pillar, wrong, tt.pillar, tt.wrong)
@@ -197,7 +204,7 @@ func TestExtVault(t *testing.T) {
 // TestExtNotForTargets asks for external pillars of the controller on demand.
 func TestExtNotForTargets(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "sops", "vault"} {
+	for _, name := range []string{"consul", "csv", "etcd", "foreman", "gpg", "hiera", "http_json", "http_yaml", "mysql", "netbox", "nodegroups", "postgres", "reclass", "redis", "saltclass", "sops", "sqlite3", "vault"} {
 		r := fake(t, nil, "on_demand_ext_pillar: ["+name+"]")
 		m, err := r.comp.Render(t.Context(), fun.PillarRequest{Foreign: true, Ext: onDemand(name)})
 		if err != nil || calltest.Plain(m) != "{}" || !strings.Contains(strings.Join(r.warnings, ""), "is not served to a target on demand") {

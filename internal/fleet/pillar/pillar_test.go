@@ -406,7 +406,7 @@ func TestErrors(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	for _, tt := range []struct{ name, conf, want string }{
 		{"strategy", "pillar_source_merging_strategy: recures", `(did you mean "recurse"?)`},
-		{"ext", "ext_pillar: [{hiera: x}]", `ext_pillar "hiera" is not in brine`},
+		{"ext", "ext_pillar: [{cobbler: x}]", `ext_pillar "cobbler" is not in brine`},
 		{"matcher", "", `target "x" of the pillar top file matches nothing`},
 		{"text", "", `the SLS files of target "*" are text, which is read letter by letter; write a list: [a]`},
 	} {

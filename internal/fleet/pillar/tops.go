@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/python"
@@ -71,8 +72,14 @@ func (j *job) masterTop(ctx context.Context, name string, args value.Value) (*va
 	if name == "ext_nodes" {
 		return j.extNodes(ctx, args)
 	}
+	if f := topMore(name); f != nil {
+		return f(j, ctx, args)
+	}
 	if !python.Exists(ctx, j.env, "tops", name) {
-		return nil, fmt.Errorf("there is no salt://_tops/%s.py%s", name, source.DidYouMean(name, []string{"ext_nodes"}))
+		if why := absent.ReasonSuffix(absent.Top, name); why != "" {
+			return nil, fmt.Errorf("it is not in brine%s", why)
+		}
+		return nil, fmt.Errorf("there is no salt://_tops/%s.py%s", name, source.DidYouMean(name, TopNames()))
 	}
 	mod, err := python.Open(ctx, j.env, "tops", name)
 	if err != nil {
@@ -132,3 +139,6 @@ func (j *job) extNodes(ctx context.Context, v value.Value) (*value.Map, error) {
 	}
 	return value.NewMap(0), nil
 }
+
+// TopNames returns the modules of master_tops that there are.
+func TopNames() []string { return append([]string{"ext_nodes"}, topMoreNames()...) }

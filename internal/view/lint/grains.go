@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/core/absent"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -19,6 +20,11 @@ const furtherGrains = `boardname computenode_chassis computenode_sn_chassis data
 	meta-data motherboard nvme_nqn osmanufacturer osservicepack osversion package pillar proxy sdc_version timezone
 	user-data virtual_hw_pv virtual_hw_version windowsdomain windowsdomaintype zfs_feature_flags zfs_support zone zonename
 	zpool`
+
+// moduleDirs are the directories of custom modules that have no functions, by kind.
+var moduleDirs = map[string]string{
+	"_renderers": absent.Renderer, "_pillar": absent.Pillar, "_returners": absent.Returner, "_tops": absent.Top,
+}
 
 // learn notes the names that the tree makes known: grains, and custom renderers.
 func (l *linter) learn() {
@@ -35,9 +41,17 @@ func (l *linter) learn() {
 		if f.lines == nil {
 			continue
 		}
-		if dir, _, _ := strings.Cut(f.Path, "/"); dir == "_renderers" {
-			base := path.Base(f.Path)
-			l.renderers[strings.TrimSuffix(base, path.Ext(base))] = true
+		dir, _, _ := strings.Cut(f.Path, "/")
+		base := path.Base(f.Path)
+		name := strings.TrimSuffix(base, path.Ext(base))
+		if kind := moduleDirs[dir]; kind != "" {
+			if l.used.Modules[kind] == nil {
+				l.used.Modules[kind] = map[string]bool{}
+			}
+			l.used.Modules[kind][name] = true
+		}
+		if dir == "_renderers" {
+			l.renderers[name] = true
 			continue
 		} else if dir != "_grains" && !f.setsGrains() {
 			continue

@@ -16,6 +16,8 @@ type Used struct {
 	Functions map[fun.Kind]map[string]source.Pos // "module.function", state functions as well
 	Custom    map[fun.Kind]map[string]bool       // the custom modules of the tree
 	Renderers map[string]source.Pos
+	// Modules are the custom modules of the tree of the kinds without functions.
+	Modules map[string]map[string]bool
 	// Python are the modules that the Python files of the tree import.
 	Python map[string]source.Pos
 }
@@ -24,7 +26,7 @@ func newUsed() *Used {
 	return &Used{
 		Functions: map[fun.Kind]map[string]source.Pos{fun.Exec: {}, fun.State: {}, fun.Runner: {}, fun.Wheel: {}},
 		Custom:    map[fun.Kind]map[string]bool{fun.Exec: {}, fun.State: {}, fun.Runner: {}, fun.Wheel: {}},
-		Renderers: map[string]source.Pos{}, Python: map[string]source.Pos{},
+		Renderers: map[string]source.Pos{}, Modules: map[string]map[string]bool{}, Python: map[string]source.Pos{},
 	}
 }
 

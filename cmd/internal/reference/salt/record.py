@@ -1,4 +1,5 @@
-# Writes states.txt and providers.txt: facts about Salt, from a checkout of Salt
+# Writes states.txt, providers.txt and the names of internal/core/absent: facts about
+# Salt, from a checkout of Salt
 # 3006 that is named on the command line.
 import ast
 import os
@@ -70,3 +71,18 @@ with open(os.path.join(here, "providers.txt"), "w", encoding="utf-8") as out:
         for v in virtual:
             files.setdefault(v, []).append(" ".join([v, base, *sorted(functions)]))
     out.writelines(line + "\n" for v in sorted(files) if len(files[v]) > 1 for line in files[v])
+
+# The modules of the kinds that have no functions, by the names that configuration has.
+FOLDERS = {
+    "renderer": "renderers", "pillar": "pillar", "sdb": "sdb", "roster": "roster", "returner": "returners", "outputter": "output",
+    "grains": "grains", "top": "tops", "fileserver": "fileserver", "beacon": "beacons",
+}
+absent = os.path.join(here, "..", "..", "..", "..", "internal", "core", "absent", "salt.txt")
+with open(absent, "w", encoding="utf-8") as out:
+    out.write("# Modules of Salt 3006 by kind, from cmd/internal/reference/salt/record.py.\n")
+    for kind, folder in FOLDERS.items():
+        found = set()
+        for base, tree in modules(folder):
+            virtual = [n.value.value for n in tree.body if isinstance(n, ast.Assign) and getattr(n.targets[0], "id", "") == "__virtualname__"]
+            found.update(virtual or [base])
+        out.write(" ".join([kind, *sorted(found)]) + "\n")

@@ -9,12 +9,12 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"brine/internal/core/sdb"
 	"brine/internal/fleet/returner"
 	"brine/internal/fleet/returner/tlsconf"
 	"brine/internal/py/value"
@@ -120,20 +120,13 @@ func nodes(key string, v value.Value, port int) ([]string, error) {
 	return out, nil
 }
 
-// quiet keeps the client from writing to stderr: its errors are returned, too.
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
-
-var silence sync.Once
-
 // dial returns a client that reached its server.
 func dial(ctx context.Context, s returner.Settings) (redis.UniversalClient, error) {
 	o, err := options(s)
 	if err != nil {
 		return nil, err
 	}
-	silence.Do(func() { redis.SetLogger(quiet{}) })
+	sdb.QuietRedis()
 	var c redis.UniversalClient
 	switch {
 	case o.IsClusterMode:
