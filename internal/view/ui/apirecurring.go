@@ -41,7 +41,7 @@ type addRecurringSchedule struct {
 	Kind     string `json:"kind" enum:"chain,orchestration,template"`
 	What     string `json:"what" doc:"The name of what runs; of a template, with the label of kept answers: NAME@LABEL."`
 	Cron     string `json:"cron,omitempty" doc:"When: the fields of a crontab."`
-	Every    string `json:"every,omitempty" doc:"When, instead: an interval such as 6h, or a time such as 'monday 04:00'."`
+	Every    string `json:"every,omitempty" doc:"When, instead: an interval such as 6h, or a time such as 'sunday 04:00'."`
 	Timezone string `json:"timezone,omitempty" doc:"UTC if it is not given."`
 	Overlap  string `json:"overlap,omitempty" enum:"skip,queue" doc:"If the last run has not ended; skip if it is not given."`
 	Missed   string `json:"missed,omitempty" enum:"skip,run" doc:"If no worker was there in time; skip if it is not given."`
