@@ -89,9 +89,9 @@ func Keep(ctx context.Context, h host.Host, dir string, ready io.WriteCloser, lo
 		}
 		k.come()
 		go func() {
-			defer k.leave()
-			defer u.Close()
 			k.run(ctx, u)
+			_ = u.Close()
+			k.leave()
 		}()
 	}
 	k.endAll(nil)

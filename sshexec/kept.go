@@ -299,7 +299,7 @@ func CloseKept(ctx context.Context, dir string, uid int, keys []string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	defer w.u.Close()
+	defer func() { _ = w.u.Close() }()
 	if err := w.send(&keepMessage{N: 1, Close: keys}); err != nil {
 		return 0, err
 	}

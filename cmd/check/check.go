@@ -264,33 +264,14 @@ func optionNeeds(used *lint.Used, opts *value.Map) []need {
 		if opts.Pos(option.key).IsZero() {
 			continue // a default
 		}
-		switch v := opts.At(option.key).(type) {
-		case string:
-			for name := range strings.SplitSeq(v, ",") {
-				if name = strings.TrimSpace(name); name != "" {
-					add(option.kind, name, opts.Pos(option.key))
-				}
+		eachNamed(opts, option.key, func(name string, x value.Value, pos source.Pos) {
+			if option.kind == absent.Beacon {
+				name = beaconOf(name, x)
 			}
-		case *value.List:
-			for i, x := range v.Items {
-				name := value.Str(x)
-				if m, ok := x.(*value.Map); ok && m.Len() > 0 {
-					k, _ := m.Entry(0)
-					name = value.Str(k)
-				}
-				add(option.kind, name, v.PosAt(i))
+			if name != "" {
+				add(option.kind, name, pos)
 			}
-		case *value.Map:
-			for k, x := range v.All() {
-				name := value.Str(k)
-				if option.kind == absent.Beacon {
-					if name = beaconOf(name, x); name == "" {
-						continue
-					}
-				}
-				add(option.kind, name, v.Pos(k))
-			}
-		}
+		})
 	}
 	for k, v := range opts.All() {
 		m, _ := v.(*value.Map)
@@ -299,6 +280,29 @@ func optionNeeds(used *lint.Used, opts *value.Map) []need {
 		}
 	}
 	return out
+}
+
+// eachNamed calls found with each name in an option, which is text with commas, a list of
+// names or of mappings with one key, or a mapping, and with what stands behind it.
+func eachNamed(opts *value.Map, key string, found func(name string, x value.Value, pos source.Pos)) {
+	switch v := opts.At(key).(type) {
+	case string:
+		for name := range strings.SplitSeq(v, ",") {
+			found(strings.TrimSpace(name), nil, opts.Pos(key))
+		}
+	case *value.List:
+		for i, x := range v.Items {
+			name := x
+			if m, ok := x.(*value.Map); ok && m.Len() > 0 {
+				name, x = m.Entry(0)
+			}
+			found(value.Str(name), x, v.PosAt(i))
+		}
+	case *value.Map:
+		for k, x := range v.All() {
+			found(value.Str(k), x, v.Pos(k))
+		}
+	}
 }
 
 // beaconOf returns the module of a beacon of the configuration; "" where the key is

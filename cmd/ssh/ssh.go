@@ -191,11 +191,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		return err
 	}
 	if o.Published.Preview {
-		ids, err := target.Match(ctx, env, job.Tgt, job.TgtType)
-		if err != nil {
-			return err
-		}
-		return rep.Print(value.Strings(ids...), "", app.ExitOK)
+		return preview(ctx, rep, env, job)
 	}
 	if err := o.Published.SafeBatch(ctx, env, &job); err != nil {
 		return err
@@ -208,6 +204,15 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	}
 	rep.KeepRun(shown, kept.Spec{JID: job.JID, Kind: kept.Functions, Name: job.Fun + " on " + value.Str(job.Tgt), Test: value.Truth(job.Args.Kw.At("test"))})
 	return runJob(ctx, rep, env, o, job, r)
+}
+
+// preview prints the targets of a job.
+func preview(ctx context.Context, rep *output.Report, env *fun.Env, job fun.Job) error {
+	ids, err := target.Match(ctx, env, job.Tgt, job.TgtType)
+	if err != nil {
+		return err
+	}
+	return rep.Print(value.Strings(ids...), "", app.ExitOK)
 }
 
 // runJob runs a job on its targets and reports it.

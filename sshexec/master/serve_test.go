@@ -36,6 +36,12 @@ func (h *shellHost) Start(cmd Command, env []string, files [3]*os.File) (Running
 	}
 	c := exec.Command("/bin/sh", "-c", cmd.Line)
 	c.Env = append(os.Environ(), env...)
+	for _, f := range files { // a command waits for its input, as one behind sshd does
+		if err := syscall.SetNonblock(int(f.Fd()), false); err != nil {
+			closeFiles(files)
+			return nil, err
+		}
+	}
 	c.Stdin, c.Stdout, c.Stderr = files[0], files[1], files[2]
 	if err := c.Start(); err != nil {
 		closeFiles(files)

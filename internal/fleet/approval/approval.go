@@ -457,7 +457,7 @@ func (s *Store) Decide(id, definition string, a Answer) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // it has its name by then, or is of no use
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -15,14 +16,7 @@ func sample() Question {
 }
 
 func roles(names ...string) func(string) bool {
-	return func(role string) bool {
-		for _, n := range names {
-			if n == role {
-				return true
-			}
-		}
-		return false
-	}
+	return func(role string) bool { return slices.Contains(names, role) }
 }
 
 // TestMayHostile: who may answer.

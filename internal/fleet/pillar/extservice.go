@@ -167,32 +167,9 @@ func (n *netbox) all(ctx context.Context, path string, params url.Values) (*valu
 // interface_ips, too, a device without platform or address just has no proxy, and
 // what goes wrong is an error.
 func (j *job) extNetBox(ctx context.Context, _ *value.Map, a extArgs) (value.Mapping, error) {
-	on := func(name string, def bool) bool {
-		if v, ok := a.kw.Get(name); ok {
-			return value.Truth(v)
-		}
-		return def
-	}
-	base, err := webBase("api_url", a.kw.Str("api_url"))
+	n, on, err := j.netbox(a)
 	if err != nil {
 		return nil, err
-	}
-	token := a.kw.Str("api_token")
-	interfaces := on("interfaces", false) || on("connected_devices", false)
-	switch {
-	case token == "":
-		return nil, errors.New("the value for api_token is not set")
-	case !on("devices", true) && !on("virtual_machines", false):
-		return nil, errors.New("at least one of devices or virtual_machines must be True")
-	case on("interface_ips", false) && !interfaces:
-		return nil, errors.New("the value for interfaces must be True if interface_ips is True")
-	}
-	n := &netbox{j: j, base: base, kw: value.MapOf("header_dict", value.MapOf("Authorization", "Token "+token))}
-	if v := a.kw.At("api_query_result_limit"); value.Truth(v) {
-		if i, ok := value.AsInt(v); !ok || i <= 0 {
-			return nil, fmt.Errorf("api_query_result_limit must be a positive number, not %s", value.Repr(v))
-		}
-		n.page = value.Str(v)
 	}
 	node, kind, err := n.node(ctx, on("devices", true), on("virtual_machines", false))
 	if node == nil || err != nil {
@@ -200,7 +177,7 @@ func (j *job) extNetBox(ctx context.Context, _ *value.Map, a extArgs) (value.Map
 	}
 	out := value.MapOf("netbox", node)
 	of := url.Values{kind + "_id": {value.Str(node.At("id"))}}
-	if interfaces {
+	if on("interfaces", false) || on("connected_devices", false) {
 		app := map[string]string{"device": "/dcim", "virtual_machine": "/virtualization"}[kind]
 		list, err := n.all(ctx, app+"/interfaces", of)
 		if err != nil {
@@ -241,6 +218,37 @@ func (j *job) extNetBox(ctx context.Context, _ *value.Map, a extArgs) (value.Map
 		}
 	}
 	return out, nil
+}
+
+// netbox reads the settings of a NetBox; on says what a switch is set to.
+func (j *job) netbox(a extArgs) (n *netbox, on func(name string, def bool) bool, err error) {
+	on = func(name string, def bool) bool {
+		if v, ok := a.kw.Get(name); ok {
+			return value.Truth(v)
+		}
+		return def
+	}
+	base, err := webBase("api_url", a.kw.Str("api_url"))
+	if err != nil {
+		return nil, nil, err
+	}
+	token := a.kw.Str("api_token")
+	switch {
+	case token == "":
+		return nil, nil, errors.New("the value for api_token is not set")
+	case !on("devices", true) && !on("virtual_machines", false):
+		return nil, nil, errors.New("at least one of devices or virtual_machines must be True")
+	case on("interface_ips", false) && !on("interfaces", false) && !on("connected_devices", false):
+		return nil, nil, errors.New("the value for interfaces must be True if interface_ips is True")
+	}
+	n = &netbox{j: j, base: base, kw: value.MapOf("header_dict", value.MapOf("Authorization", "Token "+token))}
+	if v := a.kw.At("api_query_result_limit"); value.Truth(v) {
+		if i, ok := value.AsInt(v); !ok || i <= 0 {
+			return nil, nil, fmt.Errorf("api_query_result_limit must be a positive number, not %s", value.Repr(v))
+		}
+		n.page = value.Str(v)
+	}
+	return n, on, nil
 }
 
 // node returns what has the id as its name, and "device" or "virtual_machine".
