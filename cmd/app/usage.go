@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,11 +98,27 @@ func Usagef(c *cobra.Command, format string, args ...any) error {
 	return &StatusError{Status: ExitUsage, Err: fmt.Errorf(format, args...), Hint: "see '" + c.CommandPath() + " --help'"}
 }
 
+// badValue says what a flag takes whose value is none.
+func badValue(bad *pflag.InvalidValueError) string {
+	wants := map[string]string{
+		"int": "a whole number", "int64": "a whole number", "uint": "a number of at least 0", "float64": "a number", "bool": "true or false",
+		"duration": "a time such as 90s or 2h", "count": "a whole number",
+	}[bad.GetFlag().Value.Type()]
+	_, known := errors.AsType[*strconv.NumError](bad)
+	if wants == "" || !known && bad.GetFlag().Value.Type() != "duration" {
+		return bad.Error()
+	}
+	return fmt.Sprintf("--%s takes %s, not %q", bad.GetFlag().Name, wants, bad.GetValue())
+}
+
 // FlagError makes an unknown flag a usage fault that names the nearest one and
 // the way out.
 func FlagError(c *cobra.Command, err error) error {
 	if errors.Is(err, errHelp) {
 		return err
+	}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return Usagef(c, "%s", badValue(bad))
 	}
 	var ne *pflag.NotExistError
 	if !errors.As(err, &ne) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -76,11 +77,14 @@ lists those that were answered, and those whose run has ended without an answer.
 		if err != nil {
 			return err
 		}
+		if !o.all {
+			all = slices.DeleteFunc(all, func(e *approval.Entry) bool { return !e.Waits() })
+		}
+		if len(all) == 0 {
+			fmt.Fprintln(a.Err, "brine: no run waits for an approval")
+		}
 		w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 		for _, e := range all {
-			if !o.all && !e.Waits() {
-				continue
-			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID(), e.Asked.Local().Format(time.DateTime), printable.Line(e.Kind+" "+e.Name), printable.Line(e.Before()), printable.Line("started by "+e.User), printable.Line(stateOf(e)))
 		}
 		return w.Flush()
