@@ -25,6 +25,33 @@ type Shared struct {
 	seen   map[uint64]bool // texts that came once
 	parsed map[yamlKey]value.Value
 	size   int // bytes of the texts in parsed
+
+	made sync.Map // what [Shared.Once] has made, by key
+}
+
+// Once returns what make returns for a key, and calls it once for all engines that share
+// s; without s, each time. An error is not kept.
+func (s *Shared) Once(key any, make func() (any, error)) (any, error) {
+	if s == nil {
+		return make()
+	}
+	type maker struct {
+		mu   sync.Mutex
+		v    any
+		done bool
+	}
+	x, _ := s.made.LoadOrStore(key, &maker{})
+	m := x.(*maker)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done {
+		return m.v, nil
+	}
+	v, err := make()
+	if err == nil {
+		m.v, m.done = v, true
+	}
+	return v, err
 }
 
 // A yamlKey is a text of YAML and how it is read.

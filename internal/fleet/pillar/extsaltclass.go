@@ -29,15 +29,50 @@ const maxClasses = 10_000
 // saltclass renders what a machine has of a directory with nodes/ID.yml and
 // classes/*.yml.
 type saltclass struct {
+	*classTree
 	j      *job
-	dir    string
-	files  *fileserver.Server
-	paths  map[string]bool // of all files
-	pillar *value.Map      // what templates see: it grows with each class
+	pillar *value.Map // what templates see: it grows with each class
 
-	seen    map[string]*value.Map // what was rendered, by class
-	order   []string              // of the classes, those that a class names before it
-	listing []string              // the files of classes, sorted
+	seen  map[string]*value.Map // what was rendered, by class
+	order []string              // of the classes, those that a class names before it
+}
+
+// A classTree is a directory of classes and nodes, which is listed once for all machines
+// of a run.
+type classTree struct {
+	dir     string
+	files   *fileserver.Server
+	paths   map[string]bool     // of all files
+	nodes   map[string][]string // by their names without .yml
+	listing []string            // the files of classes, sorted
+}
+
+// classTreeKey is the key of a classTree.
+type classTreeKey string
+
+func (j *job) classTree(ctx context.Context, dir string) (*classTree, error) {
+	v, err := j.c.shared.Once(classTreeKey(dir), func() (any, error) {
+		srv := fileserver.New(j.env.Host, &fileserver.Roots{Envs: []string{"base"}, Dirs: map[string][]string{"base": {dir}}})
+		all, err := srv.List(ctx, "base", "")
+		if err != nil {
+			return nil, err
+		}
+		t := &classTree{dir: dir, files: srv, paths: make(map[string]bool, len(all)), nodes: map[string][]string{}}
+		for _, fi := range all {
+			t.paths[fi.Path] = true
+			if strings.HasPrefix(fi.Path, "classes/") {
+				t.listing = append(t.listing, fi.Path)
+			} else if id, isNode := strings.CutSuffix(path.Base(fi.Path), ".yml"); isNode && strings.HasPrefix(fi.Path, "nodes/") {
+				t.nodes[id] = append(t.nodes[id], fi.Path)
+			}
+		}
+		slices.Sort(t.listing)
+		return t, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*classTree), nil
 }
 
 // A classified is what saltclass has for a machine.
@@ -101,26 +136,18 @@ func (j *job) classify(ctx context.Context, dir string, pillar *value.Map) (*cla
 	} else if !st.Mode.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
-	srv := fileserver.New(j.env.Host, &fileserver.Roots{Envs: []string{"base"}, Dirs: map[string][]string{"base": {dir}}})
-	all, err := srv.List(ctx, "base", "")
+	t, err := j.classTree(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &saltclass{j: j, dir: dir, files: srv, paths: map[string]bool{}, seen: map[string]*value.Map{}, pillar: cloneMap(pillar)}
+	s := &saltclass{classTree: t, j: j, seen: map[string]*value.Map{}, pillar: cloneMap(pillar)}
 	node := ""
-	for _, fi := range all {
-		s.paths[fi.Path] = true
-		switch {
-		case strings.HasPrefix(fi.Path, "classes/"):
-			s.listing = append(s.listing, fi.Path)
-		case strings.HasPrefix(fi.Path, "nodes/") && path.Base(fi.Path) == j.env.ID+".yml":
-			if node != "" {
-				return nil, fmt.Errorf("%s is in the nodes twice: %s and %s", j.env.ID, node, fi.Path)
-			}
-			node = fi.Path
+	for i, file := range t.nodes[j.env.ID] {
+		if i > 0 {
+			return nil, fmt.Errorf("%s is in the nodes twice: %s and %s", j.env.ID, node, file)
 		}
+		node = file
 	}
-	slices.Sort(s.listing)
 	own := value.NewMap(0)
 	if node == "" {
 		j.warn(source.Pos{}, "saltclass: %s has no file %s.yml", filepath.Join(dir, "nodes"), j.env.ID)
