@@ -25,6 +25,7 @@ import (
 	"brine/internal/core/printable"
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 )
@@ -287,6 +288,7 @@ error.`,
 
 type scheduleOptions struct {
 	app.RunFlags
+	app.FleetFlags
 	at, cancel  string
 	print, list bool
 }
@@ -297,8 +299,9 @@ func newSchedule(a *app.App, runF func(context.Context, *scheduleOptions, []stri
 		Use:   "schedule <chain>",
 		Short: "Run a chain once, later",
 		Long: `Run a chain once at the given time, with systemd, or with at if systemd is not
-running. The chain runs as it is at that time. It cannot ask for anything: keys
-must not need passphrases.
+running. The chain runs as it is at that time, with the flags for targets and
+connections that are given now. It cannot ask for anything: keys must not need
+passphrases.
 
 Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine chain schedule deploy-friday --at '2026-12-01 02:00'
@@ -308,6 +311,9 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	o.RegisterPlaces(c.Flags())
+	o.RegisterTargets(c.Flags())
+	o.RegisterAs(c.Flags(), "t", "")
+	complete.Flags(c)
 	c.Flags().StringVar(&o.at, "at", "", "when: a date and time such as '2026-12-01 02:00', in the time zone of this machine")
 	c.Flags().BoolVar(&o.print, "print", false, "print the command that would schedule it, and do nothing")
 	c.Flags().BoolVar(&o.list, "list", false, "list the runs that are scheduled, of all chains or of one")
@@ -363,6 +369,11 @@ func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) e
 	if err != nil {
 		return err
 	}
+	flags, err := fleetFlags(c)
+	if err != nil {
+		return err
+	}
+	argv = append(argv, flags...)
 	t := &library.Timer{Chain: args[0], At: when, User: a.Getenv(app.OnBehalf), Tree: tree, Work: work, Argv: argv}
 	if o.print {
 		fmt.Fprintln(a.Out, printable.Line(x.Shell(t)))
@@ -373,6 +384,57 @@ func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) e
 	}
 	fmt.Fprintf(a.Out, "%s runs at %s; 'brine chain schedule --list' shows how to cancel it\n", t.Chain, when.Format(time.DateTime))
 	return nil
+}
+
+// fleetFlags returns the flags of [app.FleetFlags] that were given, for a run elsewhere
+// that nobody is there to answer.
+func fleetFlags(c *cobra.Command) (argv []string, err error) {
+	known, f := pflag.NewFlagSet("", pflag.ContinueOnError), &app.FleetFlags{}
+	f.RegisterTargets(known)
+	f.RegisterAs(known, "", "")
+	c.Flags().Visit(func(fl *pflag.Flag) {
+		if known.Lookup(fl.Name) == nil || err != nil {
+			return
+		}
+		values := []string{fl.Value.String()}
+		if many, ok := fl.Value.(pflag.SliceValue); ok {
+			values = many.GetSlice()
+		}
+		for _, v := range values {
+			var why string
+			if v, why = later(fl.Name, v); why != "" {
+				err = app.Usagef(c, "--%s=%s: %s", fl.Name, v, why)
+				return
+			}
+			argv = append(argv, "--"+fl.Name+"="+v)
+		}
+	})
+	return argv, err
+}
+
+// later returns the value of a flag for a run elsewhere, or why it cannot have it.
+func later(name, v string) (value, why string) {
+	switch {
+	case (name == "askpass" || name == "ask-pass") && v == "true", name == "host-keys" && v == "ask":
+		return v, "nobody can be asked when the chain runs"
+	case name == "roster-file" && v == "-":
+		return v, "there is no standard input when the chain runs"
+	case name == "limit":
+		if file, isFile := strings.CutPrefix(v, "@"); isFile && file != "failed" && !jobs.IsJID(file) {
+			return "@" + absolute(file), ""
+		}
+	case name == "roster-file" || name == "priv" || name == "agent-dir":
+		return absolute(v), ""
+	}
+	return v, ""
+}
+
+// absolute returns the absolute path of a file; one that has none stays as it is.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // listTimers prints the runs of chains that are scheduled, a line each.
