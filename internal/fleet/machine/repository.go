@@ -50,9 +50,6 @@ func NewRepository(h host.Host, dir string) (*Repository, error) {
 	return &Repository{Host: h, Dir: dir, names: map[string]bool{}}, h.MkdirAll(dir, 0o755)
 }
 
-// Len is the number of packages.
-func (r *Repository) Len() int { return len(r.names) }
-
 // AddStub adds an empty package.
 func (r *Repository) AddStub(s Stub) error {
 	text, err := s.deb()
