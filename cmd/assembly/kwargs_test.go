@@ -25,6 +25,7 @@ var readsOfFurther = map[string]string{
 	"modules/pkg/aptpkg repo":         "refused, with another name",
 	"modules/slsutil saltenv":         "a variable of the template like others",
 	"modules/slsutil sls":             "a variable of the template like others",
+	"runner/fn/state localconfig":     "refused, with what to do",
 	"states/file file_mode":           "refused, with another name",
 	"states/file mode":                "refused, with another name",
 	"states/file owner":               "a slip for user, of which a warning says so",

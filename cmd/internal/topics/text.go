@@ -112,6 +112,8 @@ var statuses = Topic{
 		{"75", "a run of a queue cannot begin yet"},
 		{"76", "a run of a queue waits for a lock that another run has"},
 		{"77", "a run of a queue was stopped before its end"},
+		{"78", "a run of a queue waits for an approval"},
+		{"79", "a run was refused by a person"},
 		{"130", "interrupted, such as by Ctrl-C"},
 		{"255", "there is no such function"},
 	}}},
