@@ -53,7 +53,7 @@ func TestRenderers(t *testing.T) {
 func TestAbsentRenderers(t *testing.T) {
 	for name, want := range map[string]string{
 		"wempy": "not supported", "cheetah": "not supported", "genshi": "not supported",
-		"jinya": `did you mean "jinja"?`, "hjson": "not available",
+		"jinya": `did you mean "jinja"?`, "hjson": "not supported",
 	} {
 		e := tree(t, map[string]string{"a.sls": "#!" + name + "\na: 1\n"})
 		_, err := sls(t, e, "a")

@@ -79,7 +79,7 @@ func TestStateconfFaults(t *testing.T) {
 		"head":     {"#!stateconf\n.p: {stateconf.set: [{a: '{{ b }}'}]}\n# --- end of state config ---\n", "a.sls:2:30: 'b' is undefined"},
 		"yaml":     {"#!stateconf\na: 1\n# --- end of state config ---\nb: [\n", "a.sls:5:1: did not find expected node content (while parsing a flow node)"},
 		"renderer": {"#!stateconf yam . jinja\na: 1\n", "a.sls:1:1: the renderer \"yam\" is not available (did you mean \"yaml\"?)\nhint: there are gpg, jinja, json, mako, pongo2, py, pydsl, pyobjects, stateconf, toml, yaml, yamlex"},
-		"python":   {"#!stateconf yaml . wempy\na: 1\n", "a.sls:1:1: the renderer \"wempy\" is not supported\nhint: write it as \"#!jinja|yaml\" (the default), or as \"#!py\" with a function run() that returns the data"},
+		"python":   {"#!stateconf yaml . wempy\na: 1\n", "a.sls:1:1: the renderer \"wempy\" is not supported\nhint: Salt has it, brine does not: the package that it needs is no longer maintained; write it as \"#!jinja|yaml\", or as \"#!py\" with a function run()"},
 		"order":    {"#!stateconf jinja . yaml\na: 1\n", "a.sls:1:1: renderer \"jinja\" comes after one that gives data, not text: the data format stands before the dot"},
 		"text":     {"#!stateconf jinja . jinja\na: 1\n", "a.sls:1:1: renderer \"jinja\" gives text, not data"},
 		"data":     {"#!yaml|stateconf\na: 1\n", "a.sls:1:1: stateconf comes after what gives data, not text"},
