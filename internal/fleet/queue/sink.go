@@ -56,12 +56,14 @@ func SinkID(sink, key string) string { return Key("sink", sink, key) }
 // Events that make what waits larger than most bytes are lost, which is counted: lost is
 // their number.
 func (s *Store) Spool(ctx context.Context, sink string, most int64, events []SinkEvent) (lost int, err error) {
+	begins, ends := s.d.insertNew()
+	// By itself: in MySQL, two transactions that begin so share a lock of the row, which
+	// both then want alone.
+	if _, err := s.exec(ctx, s.db, begins+sinkTable+" (name, holder, held, due, tries, sent, lost, bytes, newest, error) VALUES (?, '', 0, 0, 0, 0, 0, 0, 0, '')"+ends, sink); err != nil {
+		return 0, err
+	}
 	err = s.again(ctx, func(tx *sql.Tx) error {
 		lost = 0
-		begins, ends := s.d.insertNew()
-		if _, err := s.exec(ctx, tx, begins+sinkTable+" (name, holder, held, due, tries, sent, lost, bytes, newest, error) VALUES (?, '', 0, 0, 0, 0, 0, 0, 0, '')"+ends, sink); err != nil {
-			return err
-		}
 		// One brings at a time: what waits is counted, and two do not wait for each other.
 		if _, err := s.exec(ctx, tx, "UPDATE "+sinkTable+" SET newest = "+s.d.greatest("newest + 1", s.d.now())+" WHERE name = ?", sink); err != nil {
 			return err
