@@ -329,8 +329,14 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 
 func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) error {
 	look := o.list || o.cancel != ""
+	flags, err := fleetFlags(c)
+	if err != nil {
+		return err
+	}
 	var when time.Time
 	switch {
+	case look && len(flags) > 0:
+		return app.Usagef(c, "%s is for a run, and --list and --cancel run nothing", flags[0])
 	case look && (o.at != "" || o.print || o.list && o.cancel != ""):
 		return app.Usagef(c, "--list, --cancel and --at exclude each other")
 	case o.cancel != "" && len(args) > 0:
@@ -341,7 +347,6 @@ func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) e
 		if err := app.Arguments(c, args, 1, 1, "give the name of one chain, and the time with --at"); err != nil {
 			return err
 		}
-		var err error
 		if when, err = library.ParseWhen(o.at, a.Host.Now()); err != nil {
 			return app.Usagef(c, "--at: %s", err)
 		}
@@ -366,10 +371,6 @@ func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) e
 		return err
 	}
 	argv, err := runLater(&o.RunFlags, args[0])
-	if err != nil {
-		return err
-	}
-	flags, err := fleetFlags(c)
 	if err != nil {
 		return err
 	}
