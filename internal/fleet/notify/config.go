@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/mail"
@@ -97,23 +96,13 @@ func Parse(v value.Value, readFile func(string) ([]byte, error)) (*Destinations,
 	if !ok {
 		return nil, fmt.Errorf("notify must be a mapping of destinations, not %s", value.Kind(v))
 	}
-	var errs []error
-	for k, v := range m.All() {
-		name := value.Str(k)
-		p := &parser{Fields: &Fields{Of: "notify: " + name, Read: readFile}, d: &Destination{Name: name}}
-		if p.Map, ok = v.(*value.Map); !ok {
-			p.Fault("it must be a mapping with the key kind, not %s", value.Kind(v))
-		} else {
-			p.parse()
-		}
-		if pos := m.Pos(k); len(p.Errs) > 0 && !pos.IsZero() {
-			p.Errs[0] = fmt.Errorf("%s: %w", pos, p.Errs[0])
-		}
-		errs = append(errs, p.Errs...)
+	err := EachFields(m, "notify", readFile, func(name string, f *Fields) {
+		p := &parser{Fields: f, d: &Destination{Name: name}}
+		p.parse()
 		p.d.secrets = p.Secrets
 		x.list = append(x.list, p.d)
-	}
-	if err := errors.Join(errs...); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	return x, nil

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -25,6 +26,26 @@ type Fields struct {
 	// Guard is what Private and Authorities read.
 	Guard Guard
 	Errs  []error
+}
+
+// EachFields calls parse with the name and the settings of each of a mapping, which is
+// that of the option of. It returns all faults, the first of each with its place.
+func EachFields(m *value.Map, of string, read func(string) ([]byte, error), parse func(name string, f *Fields)) error {
+	var errs []error
+	for k, v := range m.All() {
+		f := &Fields{Of: of + ": " + value.Str(k), Read: read}
+		var ok bool
+		if f.Map, ok = v.(*value.Map); !ok {
+			f.Fault("it must be a mapping with the key kind, not %s", value.Kind(v))
+		} else {
+			parse(value.Str(k), f)
+		}
+		if pos := m.Pos(k); len(f.Errs) > 0 && !pos.IsZero() {
+			f.Errs[0] = fmt.Errorf("%s: %w", pos, f.Errs[0])
+		}
+		errs = append(errs, f.Errs...)
+	}
+	return errors.Join(errs...)
 }
 
 // Fault notes what is wrong.

@@ -2,7 +2,6 @@ package sink
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -141,23 +140,13 @@ func Read(opts *value.Map, dir string, readFile func(string) ([]byte, error)) ([
 		return nil, fmt.Errorf("%s must be a mapping of sinks, not %s", Option, value.Kind(v))
 	}
 	var all []*Sink
-	var errs []error
-	for k, v := range m.All() {
-		name := value.Str(k)
-		p := &parser{Fields: &notify.Fields{Of: Option + ": " + name, Read: readFile}, s: &Sink{Name: name}, opts: opts, dir: dir}
-		if p.Map, ok = v.(*value.Map); !ok {
-			p.Fault("it must be a mapping with the key kind, not %s", value.Kind(v))
-		} else {
-			p.parse()
-		}
-		if pos := m.Pos(k); len(p.Errs) > 0 && !pos.IsZero() {
-			p.Errs[0] = fmt.Errorf("%s: %w", pos, p.Errs[0])
-		}
-		errs = append(errs, p.Errs...)
+	err := notify.EachFields(m, Option, readFile, func(name string, f *notify.Fields) {
+		p := &parser{Fields: f, s: &Sink{Name: name}, opts: opts, dir: dir}
+		p.parse()
 		p.s.secrets = p.Secrets
 		all = append(all, p.s)
-	}
-	if err := errors.Join(errs...); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	return all, nil
