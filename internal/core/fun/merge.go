@@ -44,9 +44,10 @@ func (t *Table) merge(kind Kind, name string, layers []*loaded) *loaded {
 		return m.(*loaded)
 	}
 	base := layers[len(layers)-1].get()
-	m := &loaded{Entry: base.Entry, layers: layers, mod: base.mod, index: map[string]*Spec{}}
+	m := &loaded{Entry: base.Entry, layers: layers, mod: base.mod}
 	m.once.Do(func() {})
 	m.mod.Avail, m.mod.Specs = nil, nil
+	names := map[string]bool{}
 	for _, l := range slices.Backward(layers) {
 		mod := l.get().mod
 		if mod.Watch != nil {
@@ -61,15 +62,15 @@ func (t *Table) merge(kind Kind, name string, layers []*loaded) *loaded {
 		if mod.Dynamic != nil {
 			m.mod.Dynamic = m.spec
 		}
-		for fn := range l.index {
-			m.index[fn] = nil
+		for i := range mod.Specs {
+			names[mod.Specs[i].Name] = true
 		}
 	}
-	for fn := range m.index {
-		m.index[fn] = m.spec(fn)
-		m.mod.Specs = append(m.mod.Specs, *m.index[fn])
+	for fn := range names {
+		m.mod.Specs = append(m.mod.Specs, *m.spec(fn))
 	}
 	m.mod.SortSpecs()
+	m.bound.Do(func() { m.all = m.mod })
 	kept, _ := t.merged.LoadOrStore(key, m)
 	return kept.(*loaded)
 }

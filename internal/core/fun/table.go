@@ -48,24 +48,31 @@ type tableKey struct {
 	name string
 }
 
+// A loaded module. Its rows are bound one by one, when they are asked for: those of a
+// module with a hundred functions, of which a run calls two, cost more than the calls.
 type loaded struct {
 	Entry
 	once   sync.Once
-	mod    Module
-	index  map[string]*Spec
+	mod    Module    // with the rows as they are declared; spec and whole return bound ones
+	rows   sync.Map  // of the name of a function to its *Spec
+	bound  sync.Once // of all
+	all    Module
 	layers []*loaded // of what merge returns: the modules, the first before the others
 }
 
 func (l *loaded) get() *loaded {
 	l.once.Do(func() {
-		l.mod = l.Load().Loaded()
+		l.mod = l.Load()
 		l.mod.Provider = l.Name
-		l.index = make(map[string]*Spec, len(l.mod.Specs))
-		for i := range l.mod.Specs {
-			l.index[l.mod.Specs[i].Name] = &l.mod.Specs[i]
-		}
 	})
 	return l
+}
+
+// whole returns the module with all of its rows bound.
+func (l *loaded) whole() *Module {
+	l.get()
+	l.bound.Do(func() { l.all = l.mod.Loaded() })
+	return &l.all
 }
 
 // Loaded returns a copy of the module whose rows have what a table sets: the arguments
@@ -87,11 +94,22 @@ func (l *loaded) spec(name string) *Spec {
 	if l.layers != nil {
 		return nil
 	}
-	s := l.get().index[name]
-	if s == nil && l.mod.Dynamic != nil {
-		s = l.mod.Dynamic(name)
+	if s, ok := l.rows.Load(name); ok {
+		return s.(*Spec)
 	}
-	return s
+	specs := l.get().mod.Specs
+	for i := range slices.Backward(specs) { // of two rows of one name the last
+		if specs[i].Name == name {
+			s := specs[i]
+			s.bind(l.mod.Kind)
+			kept, _ := l.rows.LoadOrStore(name, &s)
+			return kept.(*Spec)
+		}
+	}
+	if l.mod.Dynamic != nil {
+		return l.mod.Dynamic(name)
+	}
+	return nil
 }
 
 // NewTable returns a table of entries; it panics where two have one name and
@@ -149,7 +167,7 @@ func (t *Table) Module(kind Kind, name string) (*Module, bool) {
 	for n < len(all)-1 && all[n].Custom {
 		n++
 	}
-	return &t.merge(kind, name, all[:n+1]).mod, true
+	return t.merge(kind, name, all[:n+1]).whole(), true
 }
 
 // Providers returns the modules that may serve under a name, in the order in
@@ -158,7 +176,7 @@ func (t *Table) Providers(kind Kind, name string) []*Module {
 	all := t.byName[tableKey{kind, name}]
 	mods := make([]*Module, len(all))
 	for i, l := range all {
-		mods[i] = &l.get().mod
+		mods[i] = l.whole()
 	}
 	return mods
 }
@@ -245,8 +263,9 @@ func (t *Table) Names(kind Kind) []string {
 	var names []string
 	for _, m := range t.Modules(kind) {
 		for _, l := range t.byName[tableKey{kind, m}] {
-			for fn := range l.get().index {
-				names = append(names, m+"."+fn)
+			specs := l.get().mod.Specs
+			for i := range specs {
+				names = append(names, m+"."+specs[i].Name)
 			}
 		}
 	}
@@ -305,7 +324,9 @@ func (t *Table) Nearest(kind Kind, name string) string {
 	for _, m := range mods {
 		var fns []string
 		for _, l := range t.byName[tableKey{kind, m}] {
-			for f := range l.get().index {
+			specs := l.get().mod.Specs
+			for i := range specs {
+				f := specs[i].Name
 				if f == fn {
 					return m + "." + f
 				}
