@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -45,12 +46,70 @@ func (l *Local) LookupGID(gid int) (Group, error) {
 	return lookupGroup(l, strconv.Itoa(gid), func(g Group) bool { return g.GID == gid })
 }
 
+// An accountFile is the passwd or the group file, read once for as long as it stays the
+// same: a run asks for the owner and the group of each file that it manages.
+type accountFile[T any] struct {
+	path  string
+	parse func(string) []T
+
+	mu   sync.Mutex
+	of   identity // of the file as rows has it
+	rows []T
+}
+
+// An identity is what is another after each change of a file. The time of the last
+// change (ctime) cannot be set back.
+type identity struct {
+	inode, dev   uint64
+	size         int64
+	mtime, ctime time.Time
+}
+
+var (
+	passwd = &accountFile[Account]{path: passwdFile, parse: ParsePasswd}
+	group  = &accountFile[Group]{path: groupFile, parse: ParseGroup}
+)
+
+// settled is how old a file has to be when it is read, so that a later change shows in
+// its time: file systems give the same time to changes that follow each other closely.
+const settled = 2 * time.Second
+
+// read returns the rows of the file, which the caller must not change; none if it is
+// missing.
+func (a *accountFile[T]) read() ([]T, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now, known := identify(a.path)
+	if known && now == a.of {
+		return a.rows, nil
+	}
+	a.of = identity{}
+	text, err := readDatabase(a.path)
+	if err != nil {
+		return nil, err
+	}
+	rows := a.parse(text)
+	// What was read is that file only if nothing changed it in between.
+	if after, ok := identify(a.path); ok && known && after == now && time.Since(now.ctime) > settled {
+		a.of, a.rows = now, rows
+	}
+	return rows, nil
+}
+
+func identify(path string) (identity, bool) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return identity{}, false
+	}
+	st := statOf(path, fi)
+	return identity{st.Inode, st.Dev, st.Size, st.Mtime, st.Ctime}, st.Inode != 0
+}
+
 func lookupUser(l *Local, key string, is func(Account) bool) (Account, error) {
-	text, err := readDatabase(passwdFile)
+	as, err := passwd.read()
 	if err != nil {
 		return Account{}, err
 	}
-	as := ParsePasswd(text)
 	if i := slices.IndexFunc(as, is); i >= 0 {
 		return as[i], nil
 	}
@@ -62,13 +121,14 @@ func lookupUser(l *Local, key string, is func(Account) bool) (Account, error) {
 }
 
 func lookupGroup(l *Local, key string, is func(Group) bool) (Group, error) {
-	text, err := readDatabase(groupFile)
+	gs, err := group.read()
 	if err != nil {
 		return Group{}, err
 	}
-	gs := ParseGroup(text)
 	if i := slices.IndexFunc(gs, is); i >= 0 {
-		return gs[i], nil
+		g := gs[i]
+		g.Members = slices.Clone(g.Members)
+		return g, nil
 	}
 	gs = l.askGroups(key)
 	if i := slices.IndexFunc(gs, is); i >= 0 {
