@@ -116,7 +116,7 @@ func Agent(ctx context.Context, o Options) error {
 // reapAfter is how long an agent serves before it looks at all processes of the host
 // without any sign that one of them is a stopped agent: looking at a few hundred takes
 // a quarter of the CPU time of a short call.
-const reapAfter = time.Second
+const reapAfter = 3 * time.Second
 
 // reap ends what earlier agents left behind: before the first call where a run is
 // noted that could hold it up, beside it where another agent listens or listened, else
