@@ -11,7 +11,7 @@ RACEPART ?= 0/1
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/app,brine/cmd/session,brine/cmd/output,brine/cmd/runner,brine/cmd/target,brine/cmd/call,brine/cmd/orchestrate,brine/cmd/plan,brine/cmd/run,brine/cmd/ssh,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
-.PHONY: build bytes docs generate home machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build bytes docs generate home machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-all bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
@@ -63,6 +63,9 @@ linear: ## counts what a run does for trees and fleets of three sizes: nothing m
 
 bench: ## benchmarks beside the code
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-all: ## the tables of docs/scale.md in one run: on this machine, over a real sshd, over simulated fleets; beside the peers that are installed
+	$(GO) run ./bench/all
 
 bench-ssh: ## brine and its peers over a real sshd on this machine: see docs/scale.md
 	bench/ssh -p
