@@ -109,7 +109,7 @@ func modules() ([]*module, error) {
 	found := map[string]*module{}
 	for _, system := range systems {
 		lines, err := output([]string{"GOOS=" + system, "CGO_ENABLED=0"}, "list", "-deps",
-			"-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}\t{{$.ImportPath}}{{end}}", "../..")
+			"-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}\t{{$.ImportPath}}{{end}}", "../../..")
 		if err != nil {
 			return nil, err
 		}

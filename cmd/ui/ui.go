@@ -28,6 +28,7 @@ type options struct {
 	listen          string
 	cert, key       string
 	users, tokens   string
+	oidc            string
 	hooks           string
 	origin          string
 	proxies         []string
@@ -88,13 +89,14 @@ Ctrl-C.`,
 	f.StringVar(&o.cert, "tls-cert", "", "file with the certificate of the server, and those of its authorities")
 	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
+	f.StringVar(&o.oidc, "oidc", "", "file that says how a provider of OpenID Connect logs in the users of --users")
 	f.StringVar(&o.tokens, "tokens", "", "file of tokens for the API; 'brine ui token' makes its lines")
 	f.StringVar(&o.hooks, "hooks", "", "file of hooks by which other programs start something; 'brine ui hook' makes its lines")
 	f.BoolVar(&o.openMetrics, "open-metrics", false, "let everybody who reaches the server read /healthz, /readyz and /metrics, without a token")
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "hooks", "open-metrics", "origin", "trusted-proxy", "user-header"}
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "oidc", "tokens", "hooks", "open-metrics", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
 	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newHook(a, nil), newOpenAPI(a))
 	return c
@@ -126,6 +128,11 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	defer l.Close()
 	if opts.Origins, err = o.origins(l.Addr(), cfg != nil); err != nil {
 		return app.Usagef(c, "%s", err)
+	}
+	if o.oidc != "" {
+		if opts.SSO, err = o.sso(a, opts.Origins[0]); err != nil {
+			return err
+		}
 	}
 	byToken := opts.Users == nil
 	var s *ui.Server
@@ -215,13 +222,20 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 			return nil, err
 		}
 	}
+	switch {
+	case o.oidc == "":
+	case len(o.proxies) > 0:
+		return nil, app.Usagef(c, "--oidc and --trusted-proxy: only one of them can log users in")
+	case o.users == "":
+		return nil, app.Usagef(c, "--oidc needs --users, for the roles of the users")
+	}
 	if o.users != "" {
 		f := newUsersFile(a, o.users)
 		users, err := f.read()
 		if err != nil {
 			return nil, err
 		}
-		if opts.Proxy == nil && !users.Passwords() {
+		if opts.Proxy == nil && o.oidc == "" && !users.Passwords() {
 			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
 		}
 		opts.Users = f.now

@@ -53,7 +53,7 @@ type accountFile[T any] struct {
 	parse func(string) []T
 
 	mu   sync.Mutex
-	of   identity // of the file as rows has it
+	of   identity // of the file that rows was read from
 	rows []T
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/a-h/templ"
 )
 
 // How long a browser stays logged in, and bounds of log-ins.
@@ -354,6 +356,17 @@ func nextOf(form url.Values) string {
 	return next
 }
 
+// loginForm is the page that asks who somebody is, in the ways that are set up.
+func (s *Server) loginForm(next, name, problem string) templ.Component {
+	sso, passwords := "", s.opts.Users != nil
+	if s.opts.SSO != nil {
+		sso = s.opts.SSO.Name
+		users, err := s.opts.Users()
+		passwords = err == nil && users.Passwords()
+	}
+	return loginForm(page{Title: "Log in"}, passwords, sso, next, name, problem)
+}
+
 // loginPage takes the one-time token of the URL, or asks for a password. Behind a
 // proxy, it says who does.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
@@ -363,7 +376,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 	}
 	token := r.URL.Query().Get("token")
 	if token == "" || s.opts.Users != nil || r.Method == http.MethodHead { // previews of links ask for the head alone
-		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, nextOf(r.URL.Query()), "", ""))
+		render(w, r, http.StatusOK, s.loginForm(nextOf(r.URL.Query()), "", ""))
 		return
 	}
 	from := "address " + addressOf(r)
@@ -380,7 +393,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 		if expired && s.opts.OnToken != nil {
 			s.opts.OnToken()
 		}
-		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "/", "", "This link was used before, or it is not valid any more."))
+		render(w, r, http.StatusForbidden, s.loginForm("/", "", "This link was used before, or it is not valid any more."))
 		return
 	}
 	s.access.enter(w, user{name: s.opts.Owner, role: Editor})
@@ -388,7 +401,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 	if s.opts.OnToken != nil {
 		s.opts.OnToken()
 	}
-	render(w, r, http.StatusOK, entered())
+	render(w, r, http.StatusOK, entered("/"))
 }
 
 // login takes a name and a password.
@@ -430,7 +443,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 			who = "(unknown)" // it may be a password that was typed in the wrong place
 		}
 		s.note(r, who, false)
-		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, nextOf(r.PostForm), name, "The name or the password is wrong."))
+		render(w, r, http.StatusForbidden, s.loginForm(nextOf(r.PostForm), name, "The name or the password is wrong."))
 		return
 	}
 	s.access.enter(w, u)

@@ -10,6 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -105,7 +106,7 @@ func errorPage(p page, text string) templ.Component {
 }
 
 //go:noinline
-func loginForm(p page, passwords bool, next, name, problem string) templ.Component {
+func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var17 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
@@ -120,7 +121,17 @@ func loginForm(p page, passwords bool, next, name, problem string) templ.Compone
 				writeHTML(templ_7745c5c3_Buffer, "\"> <label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
 				writeText(templ_7745c5c3_Buffer, name)
 				writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"username\" autocapitalize=\"none\" required> <label for=\"password\">Password</label> <input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required> <button>Log in</button></form>")
-			} else {
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if sso != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"card narrow\"><a class=\"button\" href=\"")
+				writeURL(templ_7745c5c3_Buffer, "/login/oidc?"+url.Values{"next": {next}}.Encode())
+				writeHTML(templ_7745c5c3_Buffer, "\">Log in with ")
+				writeText(templ_7745c5c3_Buffer, sso)
+				writeHTML(templ_7745c5c3_Buffer, "</a></p>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if !passwords && sso == "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>Open the link that <code>brine ui</code> shows on its terminal. Each link works once; after that, the terminal shows another one.</p>")
 			}
 			return nil
@@ -134,9 +145,13 @@ func loginForm(p page, passwords bool, next, name, problem string) templ.Compone
 // site would not send the cookie then.
 //
 //go:noinline
-func entered() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Logged in - brine</title><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"stylesheet\" href=\"/assets/style.css\"><link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\"></head><body><main><h1>You are logged in</h1><p><a href=\"/\">Go on</a></p></main></body></html>")
+func entered(next string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Logged in - brine</title><meta http-equiv=\"refresh\" content=\"")
+		writeText(templ_7745c5c3_Buffer, "0; url="+next)
+		writeHTML(templ_7745c5c3_Buffer, "\"><link rel=\"stylesheet\" href=\"/assets/style.css\"><link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\"></head><body><main><h1>You are logged in</h1><p><a href=\"")
+		writeURL(templ_7745c5c3_Buffer, next)
+		writeHTML(templ_7745c5c3_Buffer, "\">Go on</a></p></main></body></html>")
 		return nil
 	})
 }
@@ -145,11 +160,11 @@ func entered() templ.Component {
 //
 //go:noinline
 func badge(state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var23 = []any{"badge", "is-" + state}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var27 = []any{"badge", "is-" + state}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var27...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var23).String())
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var27).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, strings.ReplaceAll(state, "_", " "))
 		writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -161,7 +176,7 @@ func badge(state string) templ.Component {
 //
 //go:noinline
 func matched(ids []string, note, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\">")
 			writeText(templ_7745c5c3_Buffer, problem)
@@ -189,7 +204,7 @@ func matched(ids []string, note, problem string) templ.Component {
 //
 //go:noinline
 func runForm(p page, action, version string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"run-heading\"><h2 id=\"run-heading\">Run</h2><form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, action)
@@ -239,7 +254,7 @@ func took(seconds float64) string {
 //
 //go:noinline
 func table(id, label string, heads ...string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var40 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label)
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
@@ -259,7 +274,7 @@ func table(id, label string, heads ...string) templ.Component {
 			}
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
-		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36)
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var40)
 		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
 		return nil
 	})

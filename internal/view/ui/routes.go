@@ -64,6 +64,8 @@ func routes() []route {
 		{pattern: "GET /assets/{file}", public: (*Server).asset},
 		{pattern: "GET /login", action: "login", public: (*Server).loginPage},
 		{pattern: "POST /login", action: "login", public: (*Server).login},
+		{pattern: "GET /login/oidc", action: "login", public: (*Server).toSSO},
+		{pattern: "GET " + SSOCallback, action: "login", public: (*Server).fromSSO},
 		{pattern: "POST /logout", least: Viewer, action: "logout", do: (*Server).logout},
 
 		{pattern: "GET /{$}", least: Viewer, may: from(Viewer, readNames|readRuns), do: (*Server).startPage},

@@ -317,6 +317,8 @@ func samples(version string) map[string][]sample {
 	return map[string][]sample{
 		"GET /assets/{file}":                  {{path: "/assets/app.js"}},
 		"GET /login":                          {{path: "/login"}},
+		"GET /login/oidc":                     {{path: "/login/oidc", want: 404}},
+		"GET /login/oidc/callback":            {{path: "/login/oidc/callback?code=x&state=y", want: 404}},
 		"POST /login":                         {{path: "/login", form: []string{"name", "x"}, want: 403}},
 		"POST /logout":                        {{path: "/logout", form: []string{}}},
 		"GET /{$}":                            {{path: "/"}},

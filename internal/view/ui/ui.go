@@ -60,6 +60,8 @@ type Options struct {
 	OpenMetrics bool
 	// Proxy authenticates users; nil: there is none.
 	Proxy *Proxy
+	// SSO logs users in beside their passwords; nil: there is none. It needs Users.
+	SSO *SSO
 	// Owner is the name under which who has the token is recorded.
 	Owner string
 	// OnToken is called when a token was used or has expired: another one is
