@@ -60,7 +60,7 @@ func (b *bench) run(parts []string, brine string) error {
 	if b.tmp, err = os.MkdirTemp("", "bench"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.tmp)
+	defer func() { _ = os.RemoveAll(b.tmp) }()
 	if b.brine = brine; brine == "" {
 		b.brine = filepath.Join(b.tmp, "brine")
 		if err := b.script(os.Stderr, ".ci/build", b.brine); err != nil {
@@ -242,11 +242,7 @@ func (b *bench) tree() ([]job, error) {
 		{"`file.recurse` of 10,000 files, nothing to do", []string{"state.apply", "recurse"}, []string{"sh", "-c", "find " + b.tmp + "/salt/many " + b.tmp + "/out/many -type f -print0 | xargs -0 sha256sum >/dev/null"}, "sha256sum of both sides"},
 	}
 	if names, err := installed(300); err == nil {
-		sls := "packages:\n  pkg.installed:\n    - pkgs:\n"
-		for _, n := range names {
-			sls += "      - " + n + "\n"
-		}
-		files["salt/packages.sls"] = sls
+		files["salt/packages.sls"] = "packages:\n  pkg.installed:\n    - pkgs:\n      - " + strings.Join(names, "\n      - ") + "\n"
 		jobs = append(jobs, job{fmt.Sprintf("%d packages that are installed, `test=True`", len(names)), []string{"state.apply", "packages", "test=True"}, []string{"dpkg-query", "-W"}, "dpkg-query"})
 	}
 	for name, text := range files {

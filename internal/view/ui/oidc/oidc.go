@@ -93,7 +93,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("issuer %q is not an address such as https://sso.example.com", c.Issuer)
 	}
-	if u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
 		return nil, fmt.Errorf("issuer %s: it has to be reached by https, or be on this machine", c.Issuer)
 	}
 	if c.ClientID == "" {
