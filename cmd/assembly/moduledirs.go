@@ -21,6 +21,7 @@ var moduleOptions = [...]struct{ option, below, dir string }{
 	{"render_dirs", "renderers", "_renderers"},
 	{"returner_dirs", "returners", "_returners"},
 	{"runner_dirs", "runners", "_runners"},
+	{"sdb_dirs", "sdb", "_sdb"},
 	{"states_dirs", "states", "_states"},
 	{"top_dirs", "tops", "_tops"},
 	{"utils_dirs", "utils", "_utils"},

@@ -161,10 +161,10 @@ func listSets(ctx context.Context, c *fun.Call, _ *listSetsArgs) (fun.Result, er
 }
 
 type newSetArgs struct {
-	Name    string `arg:"name" doc:"name of the set"`
-	SetType string `arg:"set_type" doc:"type of the set, such as hash:ip or list:set"`
-	Family  string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
-	Comment bool   `arg:"comment" default:"False" doc:"entries may have comments"`
+	Name    string      `arg:"name" doc:"name of the set"`
+	SetType string      `arg:"set_type" doc:"type of the set, such as hash:ip or list:set"`
+	Family  string      `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
+	Comment value.Value `arg:"comment" default:"False" doc:"entries may have comments; any text or True says so"`
 	SetArgs
 	_ fun.Kwargs
 }
@@ -177,7 +177,7 @@ func newSet(ctx context.Context, c *fun.Call, a *newSetArgs) (fun.Result, error)
 		return refused("Error: Set Type needs to be specified")
 	}
 	return outcome(Client{c.Env}.Create(ctx, Definition{
-		Name: a.Name, Type: a.SetType, Family: a.Family, Options: a.Options(), Comment: a.Comment,
+		Name: a.Name, Type: a.SetType, Family: a.Family, Options: a.Options(), Comment: value.Truth(a.Comment),
 	}), true, "")
 }
 

@@ -31,7 +31,7 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 	}
 	var found []string
 	switch dir {
-	case "_grains", "_matchers", "_renderers", "_utils", "_pillar", "_tops":
+	case "_grains", "_matchers", "_renderers", "_sdb", "_utils", "_pillar", "_tops":
 		for _, f := range dispatch.FindScripts(ctx, c.Env, dir) {
 			base := path.Base(f.Path)
 			found = append(found, dir[1:]+"."+strings.TrimSuffix(base, path.Ext(base)))

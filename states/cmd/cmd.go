@@ -102,6 +102,10 @@ func run(ctx context.Context, c *fun.Call, a *runArgs) fun.Ret {
 		}
 		command = testName
 	}
+	// A shell does nothing and is content; Salt fails as well, with an IndexError.
+	if strings.TrimSpace(command) == "" {
+		return fun.Ret{Comment: "There is no command to run: the name is empty"}
+	}
 	if cwd := a.Cwd; cwd != "" && !isDir(c.Env, cwd) {
 		return fun.Ret{Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
 	}

@@ -87,6 +87,7 @@ func TestRun(t *testing.T) {
 		{"echo it is ok; exit 4", value.MapOf("success_stdout", value.Strings("ok")), false, `True 'Command "echo it is ok; exit 4" run' {'retcode': 0, 'stdout': 'it is ok', 'stderr': ''}`},
 		{"exit 4", value.MapOf("ignore_retcode", true), false, `False 'Command "exit 4" run' {'retcode': 4, 'stdout': '', 'stderr': ''}`},
 		{"echo x", value.MapOf("hide_output", true), false, `True 'Command "echo x" run' {'retcode': 0, 'stdout': '', 'stderr': ''}`},
+		{" ", nil, false, `False 'There is no command to run: the name is empty' {}`},
 		{"echo x", value.MapOf("cwd", "/no/such"), false, `False 'Desired working directory "/no/such" is not available' {}`},
 		{"echo x", value.MapOf("env", "A=b"), false, `False "Invalidly-formatted 'env' parameter. See documentation." {}`},
 		{"true", value.MapOf("runas", "nobody_zz"), false, `False "User 'nobody_zz' is not available" {}`},

@@ -31,10 +31,10 @@ func changed(name, format string, args ...any) fun.Ret {
 }
 
 type setPresentArgs struct {
-	Name    string `arg:"name,required" doc:"name of the set"`
-	SetType string `arg:"set_type,required" doc:"type of the set, such as hash:ip or list:set"`
-	Family  string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
-	Comment bool   `arg:"comment" default:"False" doc:"entries may have comments"`
+	Name    string      `arg:"name,required" doc:"name of the set"`
+	SetType string      `arg:"set_type,required" doc:"type of the set, such as hash:ip or list:set"`
+	Family  string      `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
+	Comment value.Value `arg:"comment" default:"False" doc:"entries may have comments; any text or True says so"`
 	ipset.SetArgs
 	_ fun.Kwargs
 }
@@ -52,7 +52,7 @@ func setPresent(ctx context.Context, c *fun.Call, a *setPresentArgs) fun.Ret {
 		return done(fun.WouldChange, "ipset set %s would be added for %s", name, family)
 	}
 	if err := s.Create(ctx, ipset.Definition{
-		Name: name, Type: a.SetType, Family: family, Options: a.Options(), Comment: a.Comment,
+		Name: name, Type: a.SetType, Family: family, Options: a.Options(), Comment: value.Truth(a.Comment),
 	}); err != nil {
 		return fun.FailedBy(err, "Failed to create set "+name+" for "+family+": ")
 	}
@@ -116,7 +116,11 @@ func entries(a *ipset.AddArgs, list []string) []string {
 			e += " timeout " + strconv.FormatInt(fun.IntOf(a.Timeout), 10)
 		}
 		if a.Comment != nil && !slices.Contains(words, "comment") {
-			e += ` comment "` + strings.ReplaceAll(fun.TextOf(a.Comment), `"`, "") + `"`
+			text := strings.ReplaceAll(fun.TextOf(a.Comment), `"`, "")
+			if len(strings.Fields(text)) != 1 {
+				text = `"` + text + `"`
+			}
+			e += " comment " + text
 		}
 		out[i] = e
 	}
@@ -182,11 +186,18 @@ type presentArgs struct {
 	_ fun.Kwargs
 }
 
+func failedToAdd(entry, set, family string) string {
+	return "Failed to add to entry " + entry + " to set " + set + " for family " + family + ".\n"
+}
+
 // present makes sure that a set has entries. Salt: salt/states/ipset.py present.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	j := &job{s: ipset.Client{Env: c.Env}, name: a.Name, family: a.Family, result: fun.OK}
 	list := entries(&a.AddArgs, a.Entry)
 	if refused := begin(ctx, c, j, a.SetName, list); refused != nil {
+		if len(list) > 0 && a.SetName != "" {
+			refused.Comment = failedToAdd(list[len(list)-1], a.SetName, a.Family) + value.Str(refused.Comment)
+		}
 		return *refused
 	}
 	for _, e := range list {
@@ -198,7 +209,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 			j.say("entry %s would be added to set %s for family %s", first(e), j.set.Name, j.family)
 		default:
 			if err := j.s.Add(ctx, j.set, e, a.Options()); err != nil {
-				ret := fun.FailedBy(err, fmt.Sprintf("Failed to add to entry %s to set %s for family %s.\n", e, j.set.Name, j.family))
+				ret := fun.FailedBy(err, failedToAdd(e, j.set.Name, j.family))
 				ret.Changes = j.ret().Changes
 				return ret
 			}

@@ -90,7 +90,7 @@ func TestStates(t *testing.T) {
 		{"state ipset.set_present {name: new, set_type: 'hash:ip', netmask: 24, counters: false, comment: }", "True: ipset set new created successfully for ipv4 {'locale': 'new'}"},
 		{"state ipset.set_present {name: new, set_type: 'hash:ip', netmask: 255.255.255.0, hashsize: '1024', counters: 'yes'}", "True: ipset set new created successfully for ipv4 {'locale': 'new'}"},
 		{"state ipset.set_present {name: new, set_type: 'hash:ip', netmask: '-exist'}", "False: Failed to create set new for ipv4: invalid name or entry '-exist' {}"},
-		{"state ipset.set_present {name: new, set_type: 'hash:ip', comment: words}", "error: comment must be a boolean, not 'words'"},
+		{"state ipset.set_present {name: new, set_type: 'hash:ip', comment: words}", "True: ipset set new created successfully for ipv4 {'locale': 'new'}"},
 		{"state ipset.set_present {name: new, set_type: odd}", "False: Failed to create set new for ipv4: Error: Set Type is invalid {}"},
 		{"state ipset.set_present {name: new, set_type: 'bitmap:port'}", "False: Failed to create set new for ipv4: Error: range is a required argument {}"},
 		{"state ipset.set_present {name: denied, set_type: 'hash:ip'}", "False: ipset v7.17: Kernel error received: Operation not permitted {}"},
@@ -104,7 +104,8 @@ func TestStates(t *testing.T) {
 		{"state ipset.flush {name: hosts}", "True: Flushed ipset entries from set hosts for ipv4 {'locale': 'hosts'}"},
 		{"state ipset.present {name: x, set_name: hosts}", "False: ipset entry must be specified {}"},
 		{"state ipset.present {name: x, entry: 192.0.2.1}", "False: set_name must be specified {}"},
-		{"state ipset.present {name: x, set_name: gone, entry: 192.0.2.1}", "False: Error: Set gone does not exist {}"},
+		{"state ipset.present {name: x, set_name: gone, entry: 192.0.2.1}", "False: Failed to add to entry 192.0.2.1 to set gone for family ipv4.\nError: Set gone does not exist {}"},
+		{"state ipset.present {name: x, set_name: hosts, entry: 192.0.2.9, comment: Hello}", "True: entry 192.0.2.9 comment Hello added to set hosts for family ipv4\n {'locale': 'x'}"},
 		{"test ipset.present {name: x, set_name: gone, entry: 192.0.2.1}", "None: entry 192.0.2.1 would be added to set gone for family ipv4\n {}"},
 		{"state ipset.present {name: x, set_name: hosts, entry: [192.0.2.1, 192.0.2.4-192.0.2.7], timeout: 20}", "True: entry for 192.0.2.1 already in set hosts for ipv4\nentry for 192.0.2.4-192.0.2.7 already in set hosts for ipv4\n {}"},
 		{"state ipset.present {name: x, set_name: hosts, entry: 192.0.2.1, comment: front door}", "True: entry for 192.0.2.1 already in set hosts for ipv4\n {}"},
@@ -120,8 +121,9 @@ func TestStates(t *testing.T) {
 	})
 	want := []string{
 		"create new hash:ip family inet6 maxelem 9 timeout 300 counters comment",
-		"create new hash:ip family inet netmask 24", "create new hash:ip family inet hashsize 1024 netmask 255.255.255.0 counters", "destroy hosts", "destroy ports", "flush hosts",
-		"add -exist hosts 192.0.2.8 timeout 5 comment back door", "del hosts 192.0.2.1",
+		"create new hash:ip family inet netmask 24", "create new hash:ip family inet hashsize 1024 netmask 255.255.255.0 counters",
+		"create new hash:ip family inet comment", "destroy hosts", "destroy ports", "flush hosts",
+		"add -exist hosts 192.0.2.9 comment Hello", "add -exist hosts 192.0.2.8 timeout 5 comment back door", "del hosts 192.0.2.1",
 	}
 	if !slices.Equal(*ran, want) {
 		t.Errorf("ran %q\nwant %q", *ran, want)

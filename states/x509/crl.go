@@ -87,6 +87,7 @@ func crlManagedV2(ctx context.Context, c *fun.Call, a *crlManagedV2Args) fun.Ret
 	return s.run(ctx, work{
 		what: "certificate revocation list", correct: "The certificate revocation list is in the correct state", look: look, make: create,
 		text: encoding == "pem", current: func() bool { return current != nil },
+		empty: func() bool { return len(current.Revoked) == 0 },
 	})
 }
 

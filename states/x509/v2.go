@@ -29,7 +29,10 @@ type work struct {
 	private bool
 	// current says whether the file has something of the kind.
 	current func() bool
-	force   bool // the file is replaced without a look at it
+	// empty, of lists, says that the file is a list without entries: what follows one
+	// is said to be created, as in Salt.
+	empty func() bool
+	force bool // the file is replaced without a look at it
 }
 
 // run does what the states of x509_v2 have in common: it checks the file, compares
@@ -59,7 +62,7 @@ func (s *state) run(ctx context.Context, w work) fun.Ret {
 		return s.ret(fun.OK, w.correct, s.changes)
 	}
 	verb := "created"
-	if due && w.current() {
+	if due && w.current() && (w.empty == nil || !w.empty()) {
 		verb = "recreated"
 	}
 	if s.c.Test {

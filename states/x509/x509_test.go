@@ -153,6 +153,8 @@ func TestV2(t *testing.T) {
 		{"state x509.crl_managed {name: /pki/ca.crl, signing_private_key: /pki/ca.key, signing_cert: /pki/ca.crt, revoked: [{certificate: /pki/l.crt}], extensions: {cRLNumber: auto}}", "True: The certificate revocation list has been recreated {'revocations': {'added': [", "'removed': ['AB:CD']"},
 		{"call x509.read_crl {crl: /pki/ca.crl}", "{'issuer': {'O': 'Org', 'CN': 'ca'}", "'cRLNumber': {'critical': False, 'value': 2}"},
 		{"call x509.verify_crl {crl: /pki/ca.crl, cert: /pki/ca.crt}", "True", ""},
+		{"state x509.crl_managed {name: /pki/none.crl, signing_private_key: /pki/ca.key, signing_cert: /pki/ca.crt, revoked: []}", "True: The certificate revocation list has been created {'created': '/pki/none.crl'}", ""},
+		{"state x509.crl_managed {name: /pki/none.crl, signing_private_key: /pki/ca.key, signing_cert: /pki/ca.crt, revoked: [{serial_number: 'AB:CD'}]}", "True: The certificate revocation list has been created {'revocations': {'added': ['AB:CD']", ""},
 
 		{"state x509.pem_managed {name: /pki/p.pem, text: /pki/ca.crt}", "True: File /pki/p.pem updated", ""},
 		{"state x509.pem_managed {name: /pki/p.pem, text: /pki/ca.crt}", "True: File /pki/p.pem is in the correct state {}", ""},

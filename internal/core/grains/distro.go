@@ -217,21 +217,16 @@ func (c *collector) linuxDistribution() *value.Map {
 		m.Set("os", deriveOS(osr["NAME"], osr["ID"]))
 		m.Set("osfullname", strings.TrimSpace(osr["NAME"]))
 	}
+	if there && osReleaseAlone(m, osr) {
+		m.Set("os_family", osFamily(m.Str("os")))
+		return m
+	}
 	switch {
 	case strings.HasPrefix(strings.ToLower(m.Str("lsb_distrib_description")), "antergos"):
 		m.Set("osfullname", "Antergos Linux") // its lsb-release says Arch
 	case m.Has("lsb_distrib_id"):
 	case there:
 		c.lsbFromOSRelease(m, osr)
-		// Salt has no lsb grains of what it reads from os-release alone.
-		switch osr["ID"] {
-		case "almalinux", "astra", "debian", "linuxmint", "mendel", "pop", "rocky", "ubuntu":
-			defer func() {
-				for _, k := range []string{"id", "release", "codename"} {
-					m.Delete("lsb_distrib_" + k)
-				}
-			}()
-		}
 	default:
 		c.lsbFromRelease(m)
 	}
@@ -258,7 +253,6 @@ func (c *collector) linuxDistribution() *value.Map {
 		}
 		m.Set("osrelease", strings.TrimSpace(value.Str(release)))
 	}
-	c.bracketedCodename(m)
 	oscodename := strings.TrimSpace(m.Str("lsb_distrib_codename"))
 	if oscodename == "" || strings.Contains(oscodename, "Red Hat") {
 		oscodename = guess().codename
@@ -271,24 +265,40 @@ func (c *collector) linuxDistribution() *value.Map {
 	return m
 }
 
-// bracketedCodename takes the code name out of "Rocky Linux 8.5 (Green
-// Obsidian)".
-func (c *collector) bracketedCodename(m *value.Map) {
-	os := m.Str("os")
-	if !strings.Contains(os, "Rocky") && !strings.Contains(os, "AlmaLinux") && !strings.Contains(os, "AstraLinuxSE") {
-		return
+// osReleaseAlone sets version and code name of the distributions for which Salt asks
+// os-release and nothing else: what it does not say is None.
+func osReleaseAlone(m *value.Map, osr map[string]string) bool {
+	release, codename := osr["VERSION_ID"], osr["VERSION_CODENAME"]
+	find := func(re, name string) string {
+		if f := regexp.MustCompile(re).FindStringSubmatch(osr[name]); f != nil {
+			return f[1]
+		}
+		return ""
 	}
-	_, after, ok := strings.Cut(m.Str("lsb_distrib_codename"), "(")
-	if !ok {
-		return
+	switch osr["ID"] {
+	case "debian", "linuxmint", "pop", "ubuntu":
+	case "almalinux", "rocky":
+		if codename == "" {
+			codename = find(`^\d[\d.+\-a-z]* \((.+)\)`, "VERSION")
+		}
+	case "astra":
+		if codename == "" {
+			codename = osr["VARIANT_ID"]
+		}
+	case "mendel":
+		if release == "" {
+			release = find(`^\D+ (\d[\d.+\-a-z]*) \(.+\)`, "PRETTY_NAME")
+		}
+	default:
+		return false
 	}
-	in, _, _ := strings.Cut(after, ")")
-	if os == "AstraLinuxSE" {
-		if f := strings.Fields(in); len(f) > 0 {
-			in = strings.ToLower(f[0])
+	for name, v := range map[string]string{"osrelease": release, "oscodename": codename} {
+		m.Set(name, nil)
+		if v != "" {
+			m.Set(name, v)
 		}
 	}
-	m.Set("lsb_distrib_codename", in)
+	return true
 }
 
 // lsbFromOSRelease sets the lsb grains where there is no lsb-release.
@@ -314,11 +324,6 @@ func (c *collector) lsbFromOSRelease(m *value.Map, osr map[string]string) {
 			if version != "" && vendor == "opensuse" { // SLES keeps VERSION_ID
 				m.Set("lsb_distrib_release", version)
 			}
-		}
-	}
-	if strings.TrimSpace(osr["ID"]) == "mendel" {
-		if f := strings.Fields(osr["PRETTY_NAME"]); len(f) >= 3 {
-			m.Set("lsb_distrib_release", f[2])
 		}
 	}
 }

@@ -92,3 +92,38 @@ func TestReleaseInfo(t *testing.T) {
 		t.Errorf("osrelease_info = %s, want %s", value.Repr(got), want)
 	}
 }
+
+// TestOSReleaseAlone has Salt's answers for distributions of which only os-release
+// is asked, whatever an lsb-release says.
+func TestOSReleaseAlone(t *testing.T) {
+	t.Parallel()
+	lsb := "DISTRIB_ID=Arch\nDISTRIB_RELEASE=rolling\nDISTRIB_CODENAME=a b\n"
+	for _, tt := range []struct{ release, lsb, want string }{
+		{"NAME=\"Debian GNU/Linux\"\nID=debian\nVERSION_CODENAME=trixie\n", "", "[None, 'trixie', None, None, None]"},
+		{"NAME=Ubuntu\nID=ubuntu\nVERSION_ID=22.04\nVERSION_CODENAME=jammy\n", lsb, "['22.04', 'jammy', 'Ubuntu-22.04', 'rolling', 'a b']"},
+		{"NAME=\"Rocky Linux\"\nID=rocky\nVERSION_ID=9.2\nVERSION=\"9.2 (Blue Onyx)\"\n", lsb, "['9.2', 'Blue Onyx', 'Rocky Linux-9', 'rolling', 'a b']"},
+		{"NAME=AlmaLinux\nID=almalinux\nVERSION_ID=9.2\nVERSION=9.2\n", "", "['9.2', None, 'AlmaLinux-9', None, None]"},
+		{"NAME=\"Mendel GNU/Linux\"\nID=mendel\nPRETTY_NAME=\"Mendel GNU/Linux 5 (Eagle)\"\nVERSION_CODENAME=eagle\n", "", "['5', 'eagle', 'Mendel GNU/Linux-5', None, None]"},
+		{"NAME=\"Astra Linux (Orel)\"\nID=astra\nVERSION_ID=2.12.43\nVARIANT_ID=orel\n", "", "['2.12.43', 'orel', 'Astra Linux (Orel)-2', None, None]"},
+		{"NAME=Fedora\nID=fedora\nVERSION_ID=39\n", lsb, "['rolling', 'a b', 'Fedora-rolling', 'rolling', 'a b']"},
+	} {
+		h := host.NewFake()
+		h.PutFile("/etc/os-release", tt.release, 0o644)
+		if tt.lsb != "" {
+			h.PutFile("/etc/lsb-release", tt.lsb, 0o644)
+		}
+		g := Collect(Options{Host: h, ID: "m"})
+		got := value.NewList()
+		for _, name := range []string{"osrelease", "oscodename", "osfinger", "lsb_distrib_release", "lsb_distrib_codename"} {
+			v, _ := g.Get(name)
+			got.Append(v)
+		}
+		if value.Repr(got) != tt.want {
+			t.Errorf("%s: %s, want %s", tt.release, value.Repr(got), tt.want)
+		}
+		_, release := g.Get("osrelease")
+		if _, codename := g.Get("oscodename"); !release || !codename {
+			t.Errorf("%s: a grain that Salt has as None is missing", tt.release)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/core/python"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -89,12 +90,16 @@ func parse(env *fun.Env, uri value.Value) (place, error) {
 }
 
 // open makes the driver of a profile.
-func (p place) open(env *fun.Env) (driver, error) {
+func (p place) open(ctx context.Context, env *fun.Env) (driver, error) {
 	if host.IsStill(env.Host) {
 		return nil, &host.StillError{What: "ask a store"}
 	}
 	name := value.Str(p.conf.At("driver"))
 	f := makers()[name]
+	if f == nil && python.Exists(ctx, env, "sdb", name) {
+		mod, err := python.Open(ctx, env, "sdb", name)
+		return treeDriver{mod, p.conf}, err
+	}
 	if f == nil {
 		why := ""
 		if slices.Contains(elsewhere(), name) {
@@ -136,7 +141,7 @@ func Get(ctx context.Context, env *fun.Env, uri value.Value, strict bool) (value
 		}
 		return uri, nil
 	}
-	d, err := p.open(env)
+	d, err := p.open(ctx, env)
 	if err != nil {
 		return nil, p.fault(err)
 	}
@@ -166,11 +171,11 @@ func hide(env *fun.Env, v value.Value) {
 
 // change opens the driver of a URI that is to be written; ok is false where the
 // URI names no profile.
-func change(env *fun.Env, uri value.Value) (p place, d driver, ok bool, err error) {
+func change(ctx context.Context, env *fun.Env, uri value.Value) (p place, d driver, ok bool, err error) {
 	if p, err = parse(env, uri); err != nil {
 		return p, nil, false, nil
 	}
-	if d, err = p.open(env); err != nil {
+	if d, err = p.open(ctx, env); err != nil {
 		return p, nil, true, p.fault(err)
 	}
 	return p, d, true, nil
@@ -181,7 +186,7 @@ func change(env *fun.Env, uri value.Value) (p place, d driver, ok bool, err erro
 // Salt: salt/utils/sdb.py sdb_set.
 func Set(ctx context.Context, env *fun.Env, uri, v value.Value) (bool, error) {
 	hide(env, v)
-	p, d, ok, err := change(env, uri)
+	p, d, ok, err := change(ctx, env, uri)
 	if !ok || err != nil {
 		return false, err
 	}
@@ -195,7 +200,7 @@ func Set(ctx context.Context, env *fun.Env, uri, v value.Value) (bool, error) {
 //
 // Salt: salt/utils/sdb.py sdb_delete.
 func Delete(ctx context.Context, env *fun.Env, uri value.Value) (bool, error) {
-	p, d, ok, err := change(env, uri)
+	p, d, ok, err := change(ctx, env, uri)
 	if !ok || err != nil {
 		return false, err
 	}

@@ -240,7 +240,7 @@ func TestExtensions(t *testing.T) {
 		{"subjectAltName", "othername:x", "error: otherName is currently not implemented", ""},
 		{"subjectAltName", "bad", "error: GeneralName type bad is invalid", ""},
 		{"issuerAltName", "issuer:copy, DNS:b", "{'critical': False, 'value': ['DNS:a', 'DNS:b']}", "DNS:a, DNS:b"},
-		{"authorityInfoAccess", "OCSP;URI:http://o/, caIssuers;URI:http://i/", "{'critical': False, 'value': [{'OCSP': 'URI:http://o/'}, {'caIssuers': 'URI:http://i/'}]}", "OCSP - URI:http://o/\nCA Issuers - URI:http://i/"},
+		{"authorityInfoAccess", "OCSP;URI:http://o/, caIssuers;URI:http://i/", "{'critical': False, 'value': [{'OCSP': 'http://o/'}, {'caIssuers': 'http://i/'}]}", "OCSP - URI:http://o/\nCA Issuers - URI:http://i/"},
 		{"crlDistributionPoints", "URI:http://c/a.crl", "{'critical': False, 'value': [{'crlissuer': [], 'fullname': ['URI:http://c/a.crl'], 'reasons': [], 'relativename': None}]}", "Full Name:\n  URI:http://c/a.crl"},
 		{"crlDistributionPoints", l(m("fullname", "URI:http://c", "reasons", l("superseded", "keyCompromise"), "crlissuer", "dirName:CN=c")), "{'critical': False, 'value': [{'crlissuer': ['dirName:CN=c'], 'fullname': ['URI:http://c'], 'reasons': ['keyCompromise', 'superseded'], 'relativename': None}]}", "Full Name:\n  URI:http://c\nReasons:\n  Key Compromise, Superseded\nCRL Issuer:\n  DirName:CN = c"},
 		{"issuingDistributionPoint", m("critical", true, "onlyCA", true, "relativename", "CN=x"), "{'critical': True, 'fullname': [], 'onysomereasons': [], 'relativename': 'CN=x', 'onlyuser': False, 'onlyCA': True, 'onlyAA': False, 'indirectCRL': False}", ""},

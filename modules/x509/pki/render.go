@@ -95,7 +95,9 @@ func renderRest(name string, s cryptobyte.String) *value.Map {
 	case "authorityInfoAccess":
 		l := value.NewList()
 		for _, a := range readAccess(s) {
-			l.Append(value.MapOf(labelOf(accessNames, a.id), a.name.text(saltStyle)))
+			// Salt does not say of which type the name is.
+			_, where, _ := strings.Cut(a.name.text(saltStyle), ":")
+			l.Append(value.MapOf(labelOf(accessNames, a.id), where))
 		}
 		return value.MapOf("value", l)
 	case "issuingDistributionPoint":
