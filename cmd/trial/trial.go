@@ -43,6 +43,7 @@ type options struct {
 	out     string
 	reports []string
 	driver  string
+	roster  string // file
 	images  map[string]string
 	// packages are names of empty packages.
 	packages []string
@@ -68,7 +69,9 @@ Each test is made on a fresh machine that is thrown away: a run with test=True, 
 must not change anything; the run itself; a second run, which must find nothing to
 change; what the case expects; and a plan, which must be empty. Drivers make the
 machines: nspawn (containers with systemd; needs root), namespace (no services; as
-root or as a user), podman and docker (containers of images that these have). A case with machines runs an orchestration over several of them.
+root or as a user), podman and docker (containers of images that these have), ssh
+(hosts that the case file gives). A case with machines runs an orchestration over
+several of them.
 
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.
@@ -107,6 +110,7 @@ usage error.`,
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
+	f.StringVar(&o.roster, "roster-file", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
@@ -133,8 +137,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--list excludes --compile and --update")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
-	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --package and --shell-on-failure have no effect")
+	case o.compile && (o.driver+o.roster != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --package, --roster-file and --shell-on-failure have no effect")
 	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
 		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
 	case o.covers && (o.keep || o.list || o.init):

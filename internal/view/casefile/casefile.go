@@ -80,6 +80,7 @@ type Machine struct {
 	Driver  string            // "" is the default
 	Images  map[string]string // of systems: absolute paths of directories or archives
 	Network bool
+	Hosts   map[string]Host // of systems: given ones, for the driver ssh
 	// Packages can be installed without a network, and so can those of PackageDirs.
 	Packages    []Package
 	PackageDirs []PackageDir
@@ -243,7 +244,7 @@ func (r *reader) load(name string, text []byte) *value.Map {
 }
 
 // settings are what a file says for all its cases, and a case for itself.
-var settings = []string{"answers", "driver", "grains", "images", "network", "package_dirs", "packages", "pillar", "pillar_files", "roots", "systems"}
+var settings = []string{"answers", "driver", "grains", "hosts", "images", "network", "package_dirs", "packages", "pillar", "pillar_files", "roots", "systems"}
 
 // read reads a case file.
 func (r *reader) read(name string, text []byte) {
@@ -334,6 +335,7 @@ func (r *reader) settings(c *Case, m *value.Map) {
 			r.Fault(m.Pos("network"), "network must be true or false, not %s", value.Repr(v))
 		}
 	}
+	r.hosts(c, m)
 	r.packages(c, m)
 	images := r.mapping(m, "images")
 	for k, v := range images.All() {

@@ -41,6 +41,7 @@ type Lab struct {
 	OnFailure func(ctx context.Context, kept Kept)
 
 	failures sync.Mutex
+	taken    takenHosts
 }
 
 // Kept is the result of a job with its machines: those that could be made.
@@ -62,6 +63,9 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 		if plans[i], err = l.plan(ctx, j, filepath.Join(dir, fmt.Sprint(i))); err != nil {
 			return nil, err
 		}
+	}
+	if err := l.mayHold(plans); err != nil {
+		return nil, err
 	}
 	results := make([]*Result, len(jobs))
 	ended := make(chan *Result)
@@ -149,6 +153,7 @@ type plan struct {
 	ssh    *sshSite
 	driver *machine.Driver
 	image  string
+	given  *machine.Given // nil: the machine is made
 	ws     *workspace
 	roots  []string // of SLS files, on this machine
 
@@ -184,9 +189,12 @@ func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error
 		return nil, err
 	}
 	image := cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System])
-	if p.driver.TakesReferences() {
+	switch {
+	case p.driver.TakesHosts():
+		err = p.take(name)
+	case p.driver.TakesReferences():
 		p.image, err = l.Images.Reference(ctx, p.driver, j.System, image)
-	} else {
+	default:
 		p.image, err = l.Images.Of(ctx, j.System, image, l.Codename(j.System))
 	}
 	if err != nil {
@@ -211,7 +219,7 @@ func (l *Lab) driver(ctx context.Context, name string) (*machine.Driver, error) 
 	var first error
 	for _, d := range machine.Drivers() {
 		names = append(names, d.Name)
-		if name != "" && d.Name != name {
+		if name != "" && d.Name != name || name == "" && d.TakesHosts() {
 			continue
 		}
 		err := d.Usable(ctx, l.Host)
@@ -294,7 +302,7 @@ func (p *plan) binds() []machine.Bind {
 func (p *plan) create(ctx context.Context, beside *machine.Machine) error {
 	var err error
 	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{
-		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside,
+		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside, Given: p.given,
 	})
 	return err
 }
@@ -307,6 +315,7 @@ func hostName(system string) string {
 
 // run applies the job to fresh machines and checks it.
 func (p *plan) run(ctx context.Context) *Result {
+	defer p.taken.take(p.given)()
 	began := time.Now()
 	defer func() { p.r.Took = time.Since(began) }()
 	if p.createAll(ctx) {
@@ -363,7 +372,7 @@ func (p *plan) createAll(ctx context.Context) bool {
 	if len(p.nodes) > 0 {
 		text += ": the controller and " + strings.Join(names(p.nodes), ", ")
 	}
-	p.add(Check{Name: "machine", Text: text}, began)
+	p.add(p.freshness(Check{Name: "machine", Text: text}), began)
 	return true
 }
 

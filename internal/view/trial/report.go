@@ -143,10 +143,14 @@ func (r *Report) place(p source.Pos) string {
 
 // total is the last line.
 func (r *Report) total() string {
-	skipped := 0
+	skipped, used := 0, 0
 	for _, res := range r.Results {
 		for _, c := range res.Checks {
-			if c.Status == Skipped {
+			switch {
+			case c.Status != Skipped:
+			case c.Name == "machine": // see freshness
+				used++
+			default:
 				skipped++
 			}
 		}
@@ -154,6 +158,9 @@ func (r *Report) total() string {
 	text := fmt.Sprintf("%s: %d passed, %d failed", count(len(r.Results), "test"), len(r.Results)-r.failed(), r.failed())
 	if skipped > 0 {
 		text += fmt.Sprintf("; %s not made", count(skipped, "check"))
+	}
+	if used > 0 {
+		text += fmt.Sprintf("; %s not on a fresh machine", count(used, "test"))
 	}
 	if n := len(r.Stale); n > 0 {
 		text += fmt.Sprintf("; %s of no case", count(n, "golden file"))
