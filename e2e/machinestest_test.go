@@ -122,6 +122,15 @@ var trialFiles = map[string]string{
   cmd.run:
     - name: echo no luck; exit 3
 `,
+	"app/idle.sls": `idle:
+  cmd.run:
+    - name: touch /etc/idle
+    - unless: 'true'
+{%- if pillar.more %}
+more:
+  test.nop: []
+{%- endif %}
+`,
 	"app/service.sls": `/etc/systemd/system/app.service:
   file.managed:
     - contents: |
@@ -175,6 +184,8 @@ cases:
       script: grep -q port=80 /etc/app.conf
   again: {sls: app.again}
   stamped: {sls: app.again, always_changes: sta*}
+  some: {sls: app.idle, pillar: {more: true}}
+  idle: {sls: app.idle, pillar: {more: false}}
   fails: {sls: app.fails}
   wrong:
     sls: app
@@ -184,11 +195,15 @@ cases:
         - cmd.run: {args: echo hello, match: goodbye}
       states:
         - file.managed: {name: /etc/app.conf, contents: port=81}
+        - file.managed: {name: /etc/app.conf, unless: 'true'}
       ports: [9]
       script: echo sorry; exit 4
 `))
 	for _, driver := range []string{"namespace", "nspawn"} {
-		x.run(0, []string{"2 tests: 2 passed, 0 failed"}, "-k", "good,stamped", "--driver", driver)
+		x.run(0, []string{
+			"skipped: not run, by onlyif, unless, creates or onchanges: idle; apply: 2 states",
+			"3 tests: 3 passed, 0 failed; 1 check not made",
+		}, "-k", "good,some,stamped", "--driver", driver)
 		x.run(1, []string{
 			"app/again.sls:2:3: again: stamp (cmd.run) in app.again changed something the second time",
 			"app/fails.sls:2:3: apply: broken (cmd.run) in app.fails failed: Command \"echo no luck; exit 3\" run",
@@ -199,10 +214,12 @@ cases:
 			"hint: no state of the case is about /etc/nothing",
 			`cmd.run echo hello: expected what matches "goodbye", found hello`,
 			"file.managed /etc/app.conf: expected no change",
+			"it was not run, so that nothing was looked at: unless condition is true",
+			"apply: no state was run: onlyif, unless, creates or onchanges skipped each of them: idle",
 			"port 9: nothing listens on it",
 			"script: it ended with status 4\n    sorry",
-			"3 tests: 0 passed, 3 failed",
-		}, "-k", "again,fails,wrong", "--driver", driver)
+			"4 tests: 0 passed, 4 failed",
+		}, "-k", "again,fails,idle,wrong", "--driver", driver)
 	}
 }
 

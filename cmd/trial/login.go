@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -41,6 +42,9 @@ error.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return app.Usagef(c, "a case is needed, and possibly a machine of it; %d arguments were given", len(args))
+			}
+			if o.driver != "" && !slices.Contains(driverNames(), o.driver) {
+				return app.Usagef(c, "--driver: %s", driverFault(o.driver))
 			}
 			if err := o.checkPackages(c); err != nil {
 				return err

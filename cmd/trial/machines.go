@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/fleet/machine"
+	"brine/internal/py/source"
+	"brine/internal/view/casefile"
 	"brine/internal/view/lint"
 	"brine/internal/view/trial"
 )
@@ -22,6 +25,60 @@ func driverNames() []string {
 		names = append(names, d.Name)
 	}
 	return names
+}
+
+// notThere are drivers that somebody may look for, and what to do instead.
+var notThere = map[string]string{
+	"incus": asGiven, "libvirt": asGiven, "lxc": asGiven, "lxd": asGiven, "qemu": asGiven, "vagrant": asGiven, "virsh": asGiven,
+	"chroot": "its name is namespace", "dokken": "use docker", "local": "tests never change this machine: use namespace, or ssh with a machine that you can lose",
+}
+
+const asGiven = "make the machines yourself, and use the driver ssh with a reset command"
+
+// driverFault says why a driver is not there.
+func driverFault(name string) string {
+	if why := notThere[name]; why != "" {
+		return fmt.Sprintf("there is no driver %q: %s", name, why)
+	}
+	return fmt.Sprintf("%q is not one of %s%s", name, strings.Join(driverNames(), ", "), source.DidYouMean(name, driverNames()))
+}
+
+// checkDrivers complains of drivers of cases that are not there, also where no machine is
+// made now.
+func checkDrivers(s *casefile.Suite) error {
+	var faults source.Errors
+	for _, c := range s.Cases {
+		if d := c.Machine.Driver; d != "" && !slices.Contains(driverNames(), d) {
+			faults = append(faults, &source.Error{Pos: c.Pos, Err: fmt.Errorf("the driver of the case %s: %s", c.Name, driverFault(d))})
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// checkImages complains of images of systems that no selected test has.
+func (o *options) checkImages(jobs []trial.Job) error {
+	var systems []string
+	for _, j := range jobs {
+		systems = append(systems, j.System)
+		for _, n := range j.Case.Nodes {
+			systems = append(systems, n.SystemOf(j.System))
+		}
+	}
+	slices.Sort(systems)
+	systems = slices.Compact(systems)
+	for system, path := range o.images {
+		if path == "" {
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--image: %s has no path", system)}
+		}
+		if !slices.Contains(systems, system) {
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--image: no test that is selected has the system %q%s: there are %s",
+				system, source.DidYouMean(system, systems), strings.Join(systems, ", "))}
+		}
+	}
+	return nil
 }
 
 // newLab returns what makes machines.
@@ -50,6 +107,9 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 			return nil, err
 		}
 	}
+	if l.Lock, err = w.ReadLock(); err != nil {
+		return nil, err
+	}
 	owners, err := l.Pool.Clean()
 	for _, pid := range owners {
 		fmt.Fprintf(a.Err, "brine: removed the machines that process %s left when it was killed\n", printable.Line(pid))
@@ -64,6 +124,23 @@ func codename(system string) string {
 		return ""
 	}
 	return s.Grains.Str("oscodename")
+}
+
+// lockImages writes which images the tests use.
+func (o *options) lockImages(ctx context.Context, a *app.App, w *trial.World, jobs []trial.Job) error {
+	l, err := o.newLab(a, w)
+	if err != nil {
+		return err
+	}
+	text, err := trial.UpdateImages(ctx, l, jobs)
+	if err != nil {
+		return explain(err)
+	}
+	if err := a.Host.WriteFile(l.Lock.Path, strings.NewReader(text), host.WriteOptions{}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "wrote %s\n", printable.Line(a.NameOf(l.Lock.Path)))
+	return err
 }
 
 // apply tests jobs on machines.

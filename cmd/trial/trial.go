@@ -3,6 +3,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type options struct {
 	reports []string
 	driver  string
 	roster  string // file
+	lock    bool   // write the lock of images
 	images  map[string]string
 	// packages are names of empty packages.
 	packages []string
@@ -110,6 +112,7 @@ usage error.`,
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
+	f.BoolVar(&o.lock, "update-images", false, "fetch or make the images, and write which they are to tests/images.lock; test nothing")
 	f.StringVar(&o.roster, "roster-file", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
@@ -135,6 +138,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--init excludes --list, --compile and --update")
 	case o.list && (o.compile || o.update):
 		return app.Usagef(c, "--list excludes --compile and --update")
+	case o.lock && (o.init || o.list || o.compile || o.watched || o.covers || o.keep || o.shell || len(o.reports) > 0):
+		return app.Usagef(c, "--update-images tests nothing: it excludes --compile, --coverage, --init, --keep, --list, --report, --shell-on-failure and --watch")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
 	case o.compile && (o.driver+o.roster != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
@@ -148,7 +153,7 @@ func (o *options) check(c *cobra.Command) error {
 	case o.jobs < 1:
 		return app.Usagef(c, "--jobs: %d is less than 1", o.jobs)
 	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
-		return app.Usagef(c, "--driver: %q is not one of %s%s", o.driver, strings.Join(driverNames(), ", "), source.DidYouMean(o.driver, driverNames()))
+		return app.Usagef(c, "--driver: %s", driverFault(o.driver))
 	}
 	if err := o.checkPackages(c); err != nil {
 		return err
@@ -193,6 +198,9 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.list {
 		return list(a, jobs)
 	}
+	if o.lock {
+		return o.lockImages(c.Context(), a, w, jobs)
+	}
 	r := &trial.Report{Suite: suite, Name: a.NameOf}
 	if err := o.test(c.Context(), a, w, jobs, r); err != nil {
 		return err
@@ -215,6 +223,9 @@ func (o *options) matrix(a *app.App, tree string) (*trial.World, *casefile.Suite
 	jobs, err := trial.Jobs(suite, o.cases, o.systems)
 	if err != nil {
 		return nil, nil, nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --list' lists all"}
+	}
+	if err := cmp.Or(checkDrivers(suite), o.checkImages(jobs)); err != nil {
+		return nil, nil, nil, err
 	}
 	w, err := newWorld(a, o, tree)
 	return w, suite, jobs, err

@@ -26,6 +26,8 @@ const (
 	Golden = "tests/golden"
 	// Systems has the recorded grains of further systems, a file NAME.yml each.
 	Systems = "tests/systems"
+	// Lock says which images may be used.
+	Lock = "tests/images.lock"
 )
 
 // A Suite has all cases of a tree.

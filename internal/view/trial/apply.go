@@ -27,6 +27,7 @@ type Lab struct {
 	Driver string            // of cases that name none; "" is the first that can be used
 	Given  map[string]string // paths of images by system, over those of cases
 	Stubs  []string          // names of empty packages that all machines can install
+	Lock   *Lock             // of images; nil: there is none
 	Jobs   int               // tests at a time
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
@@ -192,10 +193,8 @@ func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error
 	switch {
 	case p.driver.TakesHosts():
 		err = p.take(name)
-	case p.driver.TakesReferences():
-		p.image, err = l.Images.Reference(ctx, p.driver, j.System, image)
 	default:
-		p.image, err = l.Images.Of(ctx, j.System, image, l.Codename(j.System))
+		p.image, err = p.findImage(ctx, image)
 	}
 	if err != nil {
 		return nil, err
@@ -599,12 +598,43 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 	}
 	p.offline(rets, began)
 	switch {
+	case ok && !p.idle(rets, began):
+		ok = false
 	case ok:
 		p.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
 	case !p.r.Failed(): // each state that failed was skipped for another one
 		p.fail("apply", began, "states did not run, since what they require failed")
 	}
 	return ok
+}
+
+// idle says which states succeeded without being run, by their onlyif, unless, creates or
+// onchanges: nothing was tested of them. It returns false where that is so of all, which is a
+// failure.
+func (p *plan) idle(rets []stateRet, began time.Time) bool {
+	var ids []string
+	for _, s := range rets {
+		if s.idle() {
+			ids = append(ids, s.ret.Str("__id__"))
+		}
+	}
+	switch {
+	case len(ids) == 0:
+	case len(ids) == len(rets):
+		p.fail("apply", began, "no state was run: onlyif, unless, creates or onchanges skipped each of them: "+strings.Join(ids, ", "))
+		return false
+	default:
+		p.add(Check{
+			Name: "skipped", Status: Skipped, Text: "not run, by onlyif, unless, creates or onchanges: " + strings.Join(ids, ", "),
+			Hint: "another case may prepare a machine on which they run",
+		}, began)
+	}
+	return true
+}
+
+// idle reports whether a state succeeded without being run.
+func (s stateRet) idle() bool {
+	return s.ret.At("result") == true && !value.Truth(s.ret.At("changes")) && (s.ret.At("skip_watch") == true || s.ret.At("__state_ran__") == false)
 }
 
 // offline says which states succeeded without a look at their service, since their machine
