@@ -223,6 +223,41 @@ cases:
 	}
 }
 
+// TestTrialPrepare: tests that prepare the same start from a snapshot of it, others never do;
+// and what is left after a case was undone is found.
+func TestTrialPrepare(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	files := trialCases("systems: [debian-12]\nimages: {debian-12: " + image + `}
+prepare: base
+cases:
+  one:
+    sls: goes
+    clean: gone
+    expect: {files: {/opt/base/x: {content: "none\n"}}, script: 'test -z "$(ls /etc/apt/apt.conf.d)"; test "$(wc -l </opt/base/runs)" = 1'}
+  two: {sls: goes, clean: half}
+  other: {sls: goes, pillar: {v: mine}, expect: {files: {/opt/base/x: {content: "mine\n"}}}}
+  broken: {sls: goes, prepare: app.fails}
+  broken2: {sls: goes, prepare: app.fails}
+`)
+	// A directory of the image that is made again has nothing in it, also in the snapshot.
+	files["base.sls"] = "/opt/base/x:\n  file.managed:\n    - makedirs: True\n    - contents: {{ pillar.get('v', 'none') }}\n" +
+		"runs:\n  cmd.run:\n    - name: echo >>/opt/base/runs; rm -r /etc/apt/apt.conf.d; mkdir /etc/apt/apt.conf.d\n"
+	files["goes.sls"] = "/etc/cron.d/zz:\n  file.managed:\n    - contents: x\nu1:\n  user.present: []\n"
+	files["gone.sls"] = "/etc/cron.d/zz:\n  file.absent: []\nu1:\n  user.absent:\n    - purge: True\n"
+	files["half.sls"] = "/etc/cron.d/zz:\n  file.absent: []\n"
+	x := newTrialTree(t, files)
+	x.run(1, []string{
+		"one on debian-12      ok      machine: namespace; prepare: 2 states, from a snapshot made for ",
+		"plan: empty; clean: the files are as before",
+		"clean: the machine is not as it was before: /etc/group, /etc/gshadow, /etc/passwd, ",
+		"other on debian-12    ok      machine: namespace; prepare: 2 states; test: no file changed",
+		"app/fails.sls:2:3: prepare: broken (cmd.run) in app.fails failed: ",
+		"5 tests: 2 passed, 3 failed\n",
+	}, "--driver", "namespace")
+	x.run(1, []string{"clean: the files are as before", "2 tests: 1 passed, 1 failed\n"}, "-k", "one,two", "--driver", "nspawn")
+}
+
 // TestTrialServices: a service that is not restarted after its file changed is found.
 func TestTrialServices(t *testing.T) {
 	image := machine.Image(t)

@@ -33,6 +33,7 @@ var env = []string{
 type Spec struct {
 	Name    string // of the machine
 	Image   string // directory of a root file system
+	Over    string // directory that Save made, over the image; "" is none
 	Binds   []Bind
 	Network bool // it has the network of this machine; else a loopback device alone
 	// Beside is a machine whose users it shares, so that a user can connect both; nil: it
@@ -126,6 +127,8 @@ type Machine struct {
 	lock   io.Closer
 	groups []string
 	given  *givenState // nil: it was made
+	image  string
+	saved  string // what is over the image
 
 	stdin  *io.PipeWriter
 	over   chan struct{} // closed when the holder has ended
@@ -145,7 +148,10 @@ func (p *Pool) Create(ctx context.Context, d *Driver, s Spec) (*Machine, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{Name: s.Name, pool: p, driver: d, dir: dir, lock: lock, over: make(chan struct{})}
+	m := &Machine{Name: s.Name, pool: p, driver: d, dir: dir, lock: lock, over: make(chan struct{}), image: s.Image, saved: s.Over}
+	if s.Over != "" {
+		s.Image = s.Over + ":" + s.Image
+	}
 	if err := m.up(ctx, s); err != nil {
 		console := m.Console()
 		_ = m.Close()

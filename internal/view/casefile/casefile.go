@@ -50,6 +50,8 @@ type Case struct {
 	Pos     source.Pos
 	Systems []string
 	SLS     []string // what is applied; none: the highstate
+	Prepare []string // SLS files that are applied before the test
+	Clean   []string // SLS files that undo what is applied
 	// Top is the top file of the case; nil: that of the tree.
 	Top *value.Map
 	// Pillar are the SLS files of the pillar of the case, by name; none: the pillar of
@@ -246,7 +248,7 @@ func (r *reader) load(name string, text []byte) *value.Map {
 }
 
 // settings are what a file says for all its cases, and a case for itself.
-var settings = []string{"answers", "driver", "grains", "hosts", "images", "network", "package_dirs", "packages", "pillar", "pillar_files", "roots", "systems"}
+var settings = []string{"answers", "driver", "grains", "hosts", "images", "network", "package_dirs", "packages", "pillar", "prepare", "pillar_files", "roots", "systems"}
 
 // read reads a case file.
 func (r *reader) read(name string, text []byte) {
@@ -274,9 +276,10 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	if !r.checkName(pos, "the case", name) {
 		return
 	}
-	r.Keys(m, "the case "+name, append([]string{"always_changes", "expect", "highstate", "machines", "orchestrate", "sls", "test_fails", "top"}, settings...)...)
+	r.Keys(m, "the case "+name, append([]string{"always_changes", "clean", "expect", "highstate", "machines", "orchestrate", "sls", "test_fails", "top"}, settings...)...)
 	c := &Case{Name: name, Pos: pos, Top: r.mapping(m, "top"), Always: r.Texts(m, "always_changes"), TestFails: r.Texts(m, "test_fails")}
-	c.SLS = r.Texts(m, "sls")
+	c.SLS, c.Clean = r.Texts(m, "sls"), r.Texts(m, "clean")
+	r.notEmpty(m, "clean")
 	if m.Has("highstate") && m.At("highstate") != true {
 		r.Fault(m.Pos("highstate"), "highstate must be true, not %s", value.Repr(m.At("highstate")))
 	}
@@ -298,6 +301,7 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	}
 	c.Expect = r.expect(m)
 	if len(c.Nodes) > 0 {
+		c.Prepare = nil // that of the file is for its other cases
 		r.checkNodes(c, m)
 	}
 	r.suite.Cases = append(r.suite.Cases, c)
@@ -326,6 +330,9 @@ func (r *reader) settings(c *Case, m *value.Map) {
 	merge(&c.Grains, "grains")
 	merge(&c.Answers, "answers")
 	r.pillar(c, m)
+	if m.Has("prepare") {
+		c.Prepare = r.Texts(m, "prepare")
+	}
 	for _, root := range r.Texts(m, "roots") {
 		c.Roots = append(c.Roots, r.path(root))
 	}

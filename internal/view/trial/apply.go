@@ -68,6 +68,7 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 	if err := l.mayHold(plans); err != nil {
 		return nil, err
 	}
+	l.share(plans, filepath.Join(dir, "snapshots"))
 	results := make([]*Result, len(jobs))
 	ended := make(chan *Result)
 	var g errgroup.Group
@@ -155,6 +156,7 @@ type plan struct {
 	driver *machine.Driver
 	image  string
 	given  *machine.Given // nil: the machine is made
+	shared *snapshot      // that its machine is made from; nil: its image alone
 	ws     *workspace
 	roots  []string // of SLS files, on this machine
 
@@ -301,7 +303,7 @@ func (p *plan) binds() []machine.Bind {
 func (p *plan) create(ctx context.Context, beside *machine.Machine) error {
 	var err error
 	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{
-		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside, Given: p.given,
+		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Over: p.shared.path(), Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside, Given: p.given,
 	})
 	return err
 }
@@ -317,7 +319,8 @@ func (p *plan) run(ctx context.Context) *Result {
 	defer p.taken.take(p.given)()
 	began := time.Now()
 	defer func() { p.r.Took = time.Since(began) }()
-	if p.createAll(ctx) {
+	if p.fromSnapshot(ctx) && p.createAll(ctx) {
+		p.sayShared()
 		p.checks(ctx)
 	}
 	if p.OnFailure != nil && p.r.Failed() && ctx.Err() == nil {
@@ -397,7 +400,7 @@ func (p *plan) checks(ctx context.Context) {
 			return
 		}
 	}
-	if !p.offer(ctx) {
+	if p.shared == nil && !(p.offer(ctx) && p.prepare(ctx)) {
 		return
 	}
 	before, ok := p.files(ctx)
@@ -420,6 +423,7 @@ func (p *plan) checks(ctx context.Context) {
 		q.expect(ctx)
 	}
 	p.planned(ctx)
+	p.clean(ctx, before)
 }
 
 func (p *plan) fail(name string, began time.Time, text string) {
@@ -446,9 +450,15 @@ func (p *plan) states(ctx context.Context, name string, test bool) ([]stateRet, 
 		}
 		return p.flatten(steps), true
 	}
+	return p.applySLS(ctx, name, p.job.Case.SLS, test)
+}
+
+// applySLS applies SLS files, or the highstate where there are none.
+func (p *plan) applySLS(ctx context.Context, name string, sls []string, test bool) ([]stateRet, bool) {
+	began := time.Now()
 	args := []string{"state.apply"}
-	if len(p.job.Case.SLS) > 0 {
-		args = append(args, strings.Join(p.job.Case.SLS, ","))
+	if len(sls) > 0 {
+		args = append(args, strings.Join(sls, ","))
 	}
 	if test {
 		args = append(args, "test=True")
