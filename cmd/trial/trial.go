@@ -45,6 +45,7 @@ type options struct {
 	reports []string
 	driver  string
 	roster  string // file
+	ci      string // what the workflow is for
 	lock    bool   // write the lock of images
 	images  map[string]string
 	// packages are names of empty packages.
@@ -108,7 +109,8 @@ usage error.`,
 	f.BoolVar(&o.compile, "compile", false, "compile the cases by recorded grains; use no machines")
 	f.BoolVar(&o.update, "update", false, "with --compile, write the golden files instead of comparing")
 	f.BoolVar(&o.list, "list", false, "list the cases and their systems")
-	f.BoolVar(&o.init, "init", false, "write a first case and a workflow for GitHub Actions")
+	f.BoolVar(&o.init, "init", false, "write a first case and a workflow")
+	f.StringVar(&o.ci, "ci", "github", "with --init, write the workflow for: github, gitlab")
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
@@ -123,6 +125,7 @@ usage error.`,
 	f.BoolVar(&o.covers, "coverage", false, "also show the states that no case has, and the pillar keys that templates read and no case sets")
 	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "gitlab"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("case", app.NoCompletion)
@@ -134,6 +137,10 @@ func (o *options) check(c *cobra.Command) error {
 	switch {
 	case !slices.Contains(trial.Formats(), o.out):
 		return app.Usagef(c, "--out: %q is not one of %s", o.out, strings.Join(trial.Formats(), ", "))
+	case o.ci != "github" && workflows[o.ci].from == "":
+		return app.Usagef(c, "--ci: %q is not one of github, gitlab", o.ci)
+	case c.Flags().Changed("ci") && !o.init:
+		return app.Usagef(c, "--ci is for --init")
 	case o.init && (o.list || o.compile || o.update):
 		return app.Usagef(c, "--init excludes --list, --compile and --update")
 	case o.list && (o.compile || o.update):
@@ -185,7 +192,7 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 		return err
 	}
 	if o.init {
-		return initCases(a, tree)
+		return initCases(a, tree, o.ci)
 	}
 	o.began = a.Host.Now()
 	if o.watched {
@@ -363,5 +370,14 @@ func writeReport(path string, r *trial.Report, info report.Info) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(format.Write(f, r.Data(), info), f.Close())
+	run := trial.Run{Version: info.Version, Start: info.Start, End: info.End}
+	switch format.Name {
+	case "html":
+		err = r.HTML(f, run)
+	case "sarif":
+		err = r.SARIF(f, run)
+	default:
+		err = format.Write(f, r.Data(), info)
+	}
+	return errors.Join(err, f.Close())
 }

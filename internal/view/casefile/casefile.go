@@ -310,6 +310,7 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 // settings reads what may be in a file and in a case. That of a case goes over that of
 // its file: mappings are merged, others replaced.
 func (r *reader) settings(c *Case, m *value.Map) {
+	r.notEmpty(m, "systems")
 	if m.Has("systems") {
 		c.Systems = r.Texts(m, "systems")
 	}

@@ -138,6 +138,14 @@ func (k *kitchen) systems(s *value.Map, platforms []string) []string {
 		out = k.Texts(s, "includes")
 	}
 	without := k.Texts(s, "excludes")
+	for _, key := range []string{"includes", "excludes"} {
+		for _, p := range k.Texts(s, key) {
+			if !slices.Contains(platforms, p) {
+				k.found.note(s.Pos(key), "%s: there is no platform %q%s", key, p, source.DidYouMean(p, platforms))
+			}
+		}
+	}
+	out = slices.DeleteFunc(slices.Clone(out), func(p string) bool { return !slices.Contains(platforms, p) })
 	out = slices.DeleteFunc(slices.Clone(out), func(p string) bool { return slices.Contains(without, p) })
 	if len(out) == 0 {
 		k.Fault(s.Pos("name"), "the suite %s has no platforms", s.Str("name"))
