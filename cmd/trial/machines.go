@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"brine/cmd/app"
+	"brine/internal/core/agents"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/fleet/machine"
@@ -93,7 +94,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	dir := filepath.Join(cache, "brine", "test")
 	l := &trial.Lab{
-		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines"), Dial: o.dialer(a, w), ResetDir: w.Tree}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, Codename: codename,
+		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines"), Dial: o.dialer(a, w), ResetDir: w.Tree}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, PlaceExe: agents.FS() == nil, Codename: codename,
 		Images: &machine.Images{Host: a.Host, Dir: filepath.Join(dir, "images"), Note: func(format string, args ...any) {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(fmt.Sprintf(format, args...)))
 		}},

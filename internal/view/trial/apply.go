@@ -41,6 +41,13 @@ type Lab struct {
 	// nil: nobody does.
 	OnFailure func(ctx context.Context, kept Kept)
 
+	// PlaceExe says that brine itself is what runs on the targets of an orchestration: it has
+	// no agents.
+	PlaceExe bool
+
+	exeOnce  sync.Once
+	exeSum   string // of Exe
+	exeErr   error
 	failures sync.Mutex
 	taken    takenHosts
 }
