@@ -189,7 +189,7 @@ func DialTarget(ctx context.Context, o EnvOptions, target string) (*sshexec.Clie
 	r, err := Roster(ctx, env, o.Config, o.SSH)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s is no address such as root@host, and there is no roster: %w", target, err)
+			err = fmt.Errorf("%s is not an address such as root@host, and no roster can be read: %w", target, err)
 		}
 		return nil, nil, err
 	}

@@ -22,7 +22,7 @@ import (
 	"brine/sshexec"
 )
 
-// A given is a connection to a host that is there already.
+// A given is a connection to an existing host.
 type given struct {
 	*sshexec.Client
 	entry *roster.Entry

@@ -54,7 +54,7 @@ func (o *options) watch(ctx context.Context, a *app.App, tree string) error {
 			_, hint := app.Classify(err)
 			app.PrintError(a.Err, err, hint)
 		}
-		// A change that touches nothing is passed over in silence: what is said may go to a
+		// A change that touches nothing is passed over: what is said may go to a
 		// file of the tree, and would be the next change.
 		if tested || err != nil && !again {
 			fmt.Fprintf(a.Err, "brine: waiting for changes of %s; Ctrl-C ends\n", printable.Line(a.NameOf(tree)))

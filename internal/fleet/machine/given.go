@@ -27,7 +27,7 @@ var givenScript string
 //go:embed givenfiles.sh
 var givenFilesScript string
 
-// A Given is a host that is there already: it is not made for a test, and not removed.
+// A Given is an existing host: it is not made for a test, and not removed.
 type Given struct {
 	Target string // an id of the roster, or user@host:port
 	// Reset is the command that brings it back, which is run on this machine before each
@@ -310,7 +310,7 @@ func pack(w io.Writer, b Bind) error {
 	return errors.Join(err, archive.Close(), z.Close())
 }
 
-// add adds a file to an archive under a name. What is no file, directory or link is left out.
+// add adds a file to an archive under a name. Others than files, directories and links are left out.
 func add(archive *tar.Writer, path, name string) error {
 	st, err := os.Lstat(path)
 	if err != nil {

@@ -60,7 +60,7 @@ type Driver struct {
 	boots bool // it has an init, which takes a while
 	// container says that machines are containers of another program.
 	container bool
-	// given says that machines are hosts that are there already.
+	// given says that machines are existing hosts.
 	given bool
 	depth int // of its first process in namespaces of processes, from that of brine
 }

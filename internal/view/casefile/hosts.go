@@ -5,7 +5,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// A Host is one that is there already and that a test may change.
+// A Host is an existing one that a test may change.
 type Host struct {
 	Pos    source.Pos
 	Target string // an id of the roster, or user@host:port
@@ -13,7 +13,7 @@ type Host struct {
 	Reset string
 }
 
-// hosts reads which hosts are given. Without a word for it, none is changed.
+// hosts reads which hosts are given. Only those are that the file says may be changed.
 func (r *reader) hosts(c *Case, m *value.Map) {
 	hosts := r.mapping(m, "hosts")
 	for k, v := range hosts.All() {

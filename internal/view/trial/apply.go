@@ -407,7 +407,7 @@ func (p *plan) checks(ctx context.Context) {
 			return
 		}
 	}
-	if p.shared == nil && !(p.offer(ctx) && p.prepare(ctx)) {
+	if p.shared == nil && (!p.offer(ctx) || !p.prepare(ctx)) {
 		return
 	}
 	before, ok := p.files(ctx)

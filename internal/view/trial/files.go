@@ -25,7 +25,7 @@ type Run struct {
 // rules are the kinds of faults, by the name of their check.
 var rules = []sarif.Rule{
 	{ID: "again", Doc: "A state changes something each time it is applied.", Why: "A run that has nothing to do must change nothing."},
-	{ID: "apply", Doc: "A state fails on a fresh machine.", Why: "Hosts that are set up anew are not as the tree says."},
+	{ID: "apply", Doc: "A state fails on a fresh machine.", Why: "New hosts are not as the tree says."},
 	{ID: "clean", Doc: "Something is left after a case was undone.", Why: "The states that undo it must undo all of it."},
 	{ID: "compile", Doc: "A case does not compile.", Why: "None of its states runs."},
 	{ID: "expect", Doc: "A machine is not as the case expects.", Why: "The states lack something, or the case is wrong."},

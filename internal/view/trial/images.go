@@ -124,10 +124,10 @@ func (p *plan) locked(ctx context.Context, path, image string) error {
 		return nil
 	}
 	want, hint := l.text(system, id.Kind), "if it is meant, write it with --update-images"
-	switch {
-	case want == id.Text:
+	switch want {
+	case id.Text:
 		return nil
-	case want == "":
+	case "":
 		return &machine.NoImageError{System: system, Why: fmt.Sprintf("%s does not have %s %s", p.Name(l.Path), id.Kind, id.Text), Hint: hint}
 	}
 	return &machine.NoImageError{System: system, Why: fmt.Sprintf("%s has another one: %s %s, and this one is %s", p.Name(l.Path), id.Kind, want, id.Text), Hint: hint}
