@@ -374,11 +374,11 @@ func TestTrialUser(t *testing.T) {
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{
 		"app.sls":              "/etc/app.conf:\n  file.managed:\n    - contents: port=80\n    - mode: '0600'\n",
-		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image}\ncases:\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
+		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image, rockylinux-9: image}\ncases:\n  other: {sls: app, systems: rockylinux-9}\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
 		"orch.sls":             siteStep("all", "*", "glob", "app"),
 		"image/etc/passwd":     "root:x:0:0::/root:/bin/sh\n",
 		"image/etc/group":      "root:x:0:\n",
-		"image/etc/os-release": "ID=debian\nVERSION_ID=12\n",
+		"image/etc/os-release": "NAME=\"Debian GNU/Linux\"\nID=debian\nVERSION_ID=12\n",
 	})
 	x.asUser()
 	if c := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true"); func() bool {
@@ -392,6 +392,7 @@ func TestTrialUser(t *testing.T) {
 	}
 	x.run(0, []string{"good on debian-12", "1 test: 1 passed, 0 failed"}, "-k", "good")
 	x.run(1, []string{"file /etc/app.conf: expected the mode 644, found 600"}, "-k", "wrong")
+	x.run(1, []string{"machine: it is Debian 12, and the system rockylinux-9 is Rocky 9: the test would say nothing of it"}, "-k", "other")
 	x.run(1, []string{"web1: unreachable: ", "no such file or directory"}, "-k", "shell")
 	x.run(1, []string{"the driver nspawn cannot be used: it needs root", "hint: run brine test as root, or use --driver namespace"}, "--driver", "nspawn")
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"brine/internal/fleet/machine"
 	"brine/internal/py/source"
@@ -180,4 +181,36 @@ func UpdateImages(ctx context.Context, l *Lab, jobs []Job) (string, error) {
 	}
 	text, err := yamlsalt.Dump(sorted, yamlsalt.DumpOptions{AllowUnicode: true, FlowStyle: yamlsalt.FlowNever, Width: -1})
 	return "# Written by brine test --update-images\n" + text, err
+}
+
+// isOfSystem checks that machines are of the systems that their tests are for: else the tests say
+// nothing of those. Of a system without a release, any release will do.
+func (p *plan) isOfSystem(ctx context.Context) bool {
+	for _, q := range p.all() {
+		began, system := time.Now(), q.job.System
+		want, err := p.Grains(system)
+		if err != nil {
+			continue // nothing is known of it
+		}
+		v, _, err := q.call(ctx, "grains.item", "os", "osmajorrelease")
+		if err != nil {
+			q.fail("machine", began, err.Error())
+			continue
+		}
+		got, _ := v.(*value.Map)
+		keys := []string{"os"}
+		if strings.ContainsAny(system, "0123456789") {
+			keys = append(keys, "osmajorrelease")
+		}
+		for _, key := range keys {
+			// What the case sets is not that of the machine.
+			if q.grains().Has(key) || !want.Has(key) || value.Str(want.At(key)) == value.Str(got.At(key)) {
+				continue
+			}
+			text := func(m *value.Map) string { return value.Str(m.At("os")) + " " + value.Str(m.At("osmajorrelease")) }
+			q.fail("machine", began, fmt.Sprintf("it is %s, and the system %s is %s: the test would say nothing of it", text(got), system, text(want)))
+			break
+		}
+	}
+	return !p.r.Failed()
 }
