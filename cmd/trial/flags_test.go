@@ -42,7 +42,7 @@ func TestUsage(t *testing.T) {
 		"test --update":                   "--update is for --compile",
 		"test --init --list":              "--init excludes --list, --compile and --update",
 		"test --list --compile":           "--list excludes --compile and --update",
-		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep, --package, --roster-file and --shell-on-failure have no effect",
+		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep, --hosts, --package and --shell-on-failure have no effect",
 		"test --init --ci jenkins":        `--ci: "jenkins" is not one of github, gitlab`,
 		"test --ci gitlab":                "--ci is for --init",
 		"test --jobs 0":                   "--jobs: 0 is less than 1",

@@ -28,7 +28,7 @@ type given struct {
 	entry *roster.Entry
 }
 
-// dialer connects to given hosts, by the roster of a tree or that of --roster-file.
+// dialer connects to given hosts, by the roster of a tree or that of --hosts.
 func (o *options) dialer(a *app.App, w *trial.World) func(context.Context, string) (machine.Remote, error) {
 	opts := w.Opts.Copy()
 	if o.roster != "" {

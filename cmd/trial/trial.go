@@ -115,7 +115,7 @@ usage error.`,
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
 	f.BoolVar(&o.lock, "update-images", false, "fetch or make the images, and write which they are to tests/images.lock; test nothing")
-	f.StringVar(&o.roster, "roster-file", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
+	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
@@ -150,7 +150,7 @@ func (o *options) check(c *cobra.Command) error {
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
 	case o.compile && (o.driver+o.roster != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --package, --roster-file and --shell-on-failure have no effect")
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --hosts, --package and --shell-on-failure have no effect")
 	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
 		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
 	case o.covers && (o.keep || o.list || o.init):
