@@ -36,9 +36,11 @@ func newTrialTree(t *testing.T, files map[string]string) *trialTree {
 	tree := &trialTree{t: t, dir: filepath.Join(dir, "tree"), home: filepath.Join(dir, "home"), brine: filepath.Join(dir, "brine")}
 	must(t, os.Chmod(dir, 0o755))
 	must(t, os.MkdirAll(tree.home, 0o755))
-	text, err := os.ReadFile(staticBrine(t))
-	must(t, err)
-	must(t, os.WriteFile(tree.brine, text, 0o755))
+	// A program that this process writes cannot be run while another test starts one.
+	brine := staticBrine(t)
+	if os.Link(brine, tree.brine) != nil { // it is on another disk
+		must(t, exec.Command("cp", brine, tree.brine).Run())
+	}
 	for name, text := range files {
 		path := filepath.Join(tree.dir, name)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -122,6 +124,15 @@ var trialFiles = map[string]string{
   cmd.run:
     - name: echo no luck; exit 3
 `,
+	"app/idle.sls": `idle:
+  cmd.run:
+    - name: touch /etc/idle
+    - unless: 'true'
+{%- if pillar.more %}
+more:
+  test.nop: []
+{%- endif %}
+`,
 	"app/service.sls": `/etc/systemd/system/app.service:
   file.managed:
     - contents: |
@@ -175,6 +186,8 @@ cases:
       script: grep -q port=80 /etc/app.conf
   again: {sls: app.again}
   stamped: {sls: app.again, always_changes: sta*}
+  some: {sls: app.idle, pillar: {more: true}}
+  idle: {sls: app.idle, pillar: {more: false}}
   fails: {sls: app.fails}
   wrong:
     sls: app
@@ -184,11 +197,15 @@ cases:
         - cmd.run: {args: echo hello, match: goodbye}
       states:
         - file.managed: {name: /etc/app.conf, contents: port=81}
+        - file.managed: {name: /etc/app.conf, unless: 'true'}
       ports: [9]
       script: echo sorry; exit 4
 `))
 	for _, driver := range []string{"namespace", "nspawn"} {
-		x.run(0, []string{"2 tests: 2 passed, 0 failed"}, "-k", "good,stamped", "--driver", driver)
+		x.run(0, []string{
+			"skipped: not run, by onlyif, unless, creates or onchanges: idle; apply: 2 states",
+			"3 tests: 3 passed, 0 failed; 1 check not made",
+		}, "-k", "good,some,stamped", "--driver", driver)
 		x.run(1, []string{
 			"app/again.sls:2:3: again: stamp (cmd.run) in app.again changed something the second time",
 			"app/fails.sls:2:3: apply: broken (cmd.run) in app.fails failed: Command \"echo no luck; exit 3\" run",
@@ -199,11 +216,48 @@ cases:
 			"hint: no state of the case is about /etc/nothing",
 			`cmd.run echo hello: expected what matches "goodbye", found hello`,
 			"file.managed /etc/app.conf: expected no change",
+			"it was not run, so that nothing was looked at: unless condition is true",
+			"apply: no state was run: onlyif, unless, creates or onchanges skipped each of them: idle",
 			"port 9: nothing listens on it",
 			"script: it ended with status 4\n    sorry",
-			"3 tests: 0 passed, 3 failed",
-		}, "-k", "again,fails,wrong", "--driver", driver)
+			"4 tests: 0 passed, 4 failed",
+		}, "-k", "again,fails,idle,wrong", "--driver", driver)
 	}
+}
+
+// TestTrialPrepare: tests that prepare the same start from a snapshot of it, others never do;
+// and what is left after a case was undone is found.
+func TestTrialPrepare(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	files := trialCases("systems: [debian-12]\nimages: {debian-12: " + image + `}
+prepare: base
+cases:
+  one:
+    sls: goes
+    clean: gone
+    expect: {files: {/opt/base/x: {content: "none\n"}}, script: 'test -z "$(ls /etc/apt/apt.conf.d)"; test "$(wc -l </opt/base/runs)" = 1'}
+  two: {sls: goes, clean: half}
+  other: {sls: goes, pillar: {v: mine}, expect: {files: {/opt/base/x: {content: "mine\n"}}}}
+  broken: {sls: goes, prepare: app.fails}
+  broken2: {sls: goes, prepare: app.fails}
+`)
+	// A directory of the image that is made again has nothing in it, also in the snapshot.
+	files["base.sls"] = "/opt/base/x:\n  file.managed:\n    - makedirs: True\n    - contents: {{ pillar.get('v', 'none') }}\n" +
+		"runs:\n  cmd.run:\n    - name: echo >>/opt/base/runs; rm -r /etc/apt/apt.conf.d; mkdir /etc/apt/apt.conf.d\n"
+	files["goes.sls"] = "/etc/cron.d/zz:\n  file.managed:\n    - contents: x\nu1:\n  user.present: []\n"
+	files["gone.sls"] = "/etc/cron.d/zz:\n  file.absent: []\nu1:\n  user.absent:\n    - purge: True\n"
+	files["half.sls"] = "/etc/cron.d/zz:\n  file.absent: []\n"
+	x := newTrialTree(t, files)
+	x.run(1, []string{
+		"one on debian-12      ok      machine: namespace; prepare: 2 states, from a snapshot made for ",
+		"plan: empty; clean: the files are as before",
+		"clean: the machine is not as it was before: /etc/group, /etc/gshadow, /etc/passwd, ",
+		"other on debian-12    ok      machine: namespace; prepare: 2 states; test: no file changed",
+		"app/fails.sls:2:3: prepare: broken (cmd.run) in app.fails failed: ",
+		"5 tests: 2 passed, 3 failed\n",
+	}, "--driver", "namespace")
+	x.run(1, []string{"clean: the files are as before", "2 tests: 1 passed, 1 failed\n"}, "-k", "one,two", "--driver", "nspawn")
 }
 
 // TestTrialServices: a service that is not restarted after its file changed is found.
@@ -320,11 +374,11 @@ func TestTrialUser(t *testing.T) {
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{
 		"app.sls":              "/etc/app.conf:\n  file.managed:\n    - contents: port=80\n    - mode: '0600'\n",
-		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image}\ncases:\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
+		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image, rockylinux-9: image}\ncases:\n  other: {sls: app, systems: rockylinux-9}\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
 		"orch.sls":             siteStep("all", "*", "glob", "app"),
 		"image/etc/passwd":     "root:x:0:0::/root:/bin/sh\n",
 		"image/etc/group":      "root:x:0:\n",
-		"image/etc/os-release": "ID=debian\nVERSION_ID=12\n",
+		"image/etc/os-release": "NAME=\"Debian GNU/Linux\"\nID=debian\nVERSION_ID=12\n",
 	})
 	x.asUser()
 	if c := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true"); func() bool {
@@ -338,6 +392,7 @@ func TestTrialUser(t *testing.T) {
 	}
 	x.run(0, []string{"good on debian-12", "1 test: 1 passed, 0 failed"}, "-k", "good")
 	x.run(1, []string{"file /etc/app.conf: expected the mode 644, found 600"}, "-k", "wrong")
+	x.run(1, []string{"machine: it is Debian 12, and the system rockylinux-9 is Rocky 9: the test would say nothing of it"}, "-k", "other")
 	x.run(1, []string{"web1: unreachable: ", "no such file or directory"}, "-k", "shell")
 	x.run(1, []string{"the driver nspawn cannot be used: it needs root", "hint: run brine test as root, or use --driver namespace"}, "--driver", "nspawn")
 }

@@ -176,6 +176,45 @@ func dialOptions(o EnvOptions, h host.Host, warn func(text string)) (sshexec.Opt
 	return dial, nil
 }
 
+// DialTarget connects to one machine: an entry of the roster, or an address such as
+// user@host:port.
+func DialTarget(ctx context.Context, o EnvOptions, target string) (*sshexec.Client, *roster.Entry, error) {
+	if a, ok, err := roster.ParseAddress(target); err != nil {
+		return nil, nil, err
+	} else if ok {
+		o.SSH.AdHoc = []roster.Address{a}
+		target = a.ID()
+	}
+	env := NewEnv(ctx, o)
+	r, err := Roster(ctx, env, o.Config, o.SSH)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s is not an address such as root@host, and no roster can be read: %w", target, err)
+		}
+		return nil, nil, err
+	}
+	e, ok := r.Get(target)
+	if !ok {
+		var ids []string
+		for _, e := range r.Entries() {
+			ids = append(ids, e.ID)
+		}
+		return nil, nil, fmt.Errorf("the roster has no %q%s", target, source.DidYouMean(target, ids))
+	}
+	if e.Err != nil {
+		return nil, nil, e.Err
+	}
+	if e.Connection != roster.SSH {
+		return nil, nil, fmt.Errorf("%s is this machine in the roster, which is not changed by tests", target)
+	}
+	d, err := dialOptions(o, env.Host, func(text string) { env.Warn(fun.Warning{Text: text}) })
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := sshexec.NewDialer(d).Dial(ctx, e)
+	return c, e, err
+}
+
 // defaultReconnect is how long a run looks for a target whose connection broke
 // while it works, and how long the target's agent waits for that.
 const defaultReconnect = 5 * time.Minute

@@ -38,13 +38,15 @@ func TestFlags(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return New(a, nil) }, map[string]string{
-		"test --out xml":                  `--out: "xml" is not one of text, json, github`,
+		"test --out xml":                  `--out: "xml" is not one of text, json, github, gitlab`,
 		"test --update":                   "--update is for --compile",
 		"test --init --list":              "--init excludes --list, --compile and --update",
 		"test --list --compile":           "--list excludes --compile and --update",
-		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep, --package and --shell-on-failure have no effect",
+		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep, --hosts, --package and --shell-on-failure have no effect",
+		"test --init --ci jenkins":        `--ci: "jenkins" is not one of github, gitlab`,
+		"test --ci gitlab":                "--ci is for --init",
 		"test --jobs 0":                   "--jobs: 0 is less than 1",
-		"test --driver namspace":          `--driver: "namspace" is not one of nspawn, namespace, podman, docker (did you mean "namespace"?)`,
+		"test --driver namspace":          `--driver: "namspace" is not one of nspawn, namespace, podman, docker, ssh (did you mean "namespace"?)`,
 		"test --compile --report out.txt": `--report: out.txt: no report has the suffix ".txt"; known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif`,
 		"test login":                      "a case is needed, and possibly a machine of it; 0 arguments were given",
 		"test --keep --shell-on-failure":  "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed",

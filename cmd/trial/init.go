@@ -20,15 +20,21 @@ import (
 //go:embed first
 var first embed.FS
 
+// workflows are the files that run the tests, by where they run.
+var workflows = map[string]struct{ from, to string }{
+	"github": {"first/workflow.yml", ".github/workflows/brine-test.yml"},
+	"gitlab": {"first/gitlab.yml", ".gitlab-ci.yml"},
+}
+
 // initCases writes a first case and a workflow. Files that exist stay as they are.
-func initCases(a *app.App, tree string) error {
+func initCases(a *app.App, tree, ci string) error {
 	what, err := whatToApply(tree)
 	if err != nil {
 		return err
 	}
 	for _, f := range []struct{ from, to string }{
 		{"first/case.yml", casefile.Dir + "/default.yml"},
-		{"first/workflow.yml", ".github/workflows/brine-test.yml"},
+		workflows[ci],
 	} {
 		text, err := first.ReadFile(f.from)
 		if err != nil {

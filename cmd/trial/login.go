@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -42,6 +43,9 @@ error.`,
 			if len(args) < 1 || len(args) > 2 {
 				return app.Usagef(c, "a case is needed, and possibly a machine of it; %d arguments were given", len(args))
 			}
+			if o.driver != "" && !slices.Contains(driverNames(), o.driver) {
+				return app.Usagef(c, "--driver: %s", driverFault(o.driver))
+			}
 			if err := o.checkPackages(c); err != nil {
 				return err
 			}
@@ -56,6 +60,7 @@ error.`,
 	f.StringSliceVar(&o.systems, "system", nil, "on this system (default: the first of the case)")
 	f.StringToStringVar(&o.images, "image", nil, "make the machine of SYSTEM from the directory or archive at PATH")
 	f.StringSliceVar(&o.packages, "package", nil, "let the machine install an empty package of this name; may be repeated")
+	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts")
 	f.StringVar(&o.driver, "driver", "", "make the machine by this driver: "+strings.Join(driverNames(), ", "))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/cmd/app"
+	"brine/internal/core/agents"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/fleet/machine"
+	"brine/internal/py/source"
+	"brine/internal/view/casefile"
 	"brine/internal/view/lint"
 	"brine/internal/view/trial"
 )
@@ -22,6 +26,60 @@ func driverNames() []string {
 		names = append(names, d.Name)
 	}
 	return names
+}
+
+// notThere are drivers that somebody may look for, and what to do instead.
+var notThere = map[string]string{
+	"incus": asGiven, "libvirt": asGiven, "lxc": asGiven, "lxd": asGiven, "qemu": asGiven, "vagrant": asGiven, "virsh": asGiven,
+	"chroot": "its name is namespace", "dokken": "use docker", "local": "tests never change this machine: use namespace, or ssh with a machine that you can lose",
+}
+
+const asGiven = "make the machines yourself, and use the driver ssh with a reset command"
+
+// driverFault says why a driver is not there.
+func driverFault(name string) string {
+	if why := notThere[name]; why != "" {
+		return fmt.Sprintf("there is no driver %q: %s", name, why)
+	}
+	return fmt.Sprintf("%q is not one of %s%s", name, strings.Join(driverNames(), ", "), source.DidYouMean(name, driverNames()))
+}
+
+// checkDrivers complains of drivers of cases that are not there, also where no machine is
+// made now.
+func checkDrivers(s *casefile.Suite) error {
+	var faults source.Errors
+	for _, c := range s.Cases {
+		if d := c.Machine.Driver; d != "" && !slices.Contains(driverNames(), d) {
+			faults = append(faults, &source.Error{Pos: c.Pos, Err: fmt.Errorf("the driver of the case %s: %s", c.Name, driverFault(d))})
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// checkImages complains of images of systems that no selected test has.
+func (o *options) checkImages(jobs []trial.Job) error {
+	var systems []string
+	for _, j := range jobs {
+		systems = append(systems, j.System)
+		for _, n := range j.Case.Nodes {
+			systems = append(systems, n.SystemOf(j.System))
+		}
+	}
+	slices.Sort(systems)
+	systems = slices.Compact(systems)
+	for system, path := range o.images {
+		if path == "" {
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--image: %s has no path", system)}
+		}
+		if !slices.Contains(systems, system) {
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--image: no test that is selected has the system %q%s: there are %s",
+				system, source.DidYouMean(system, systems), strings.Join(systems, ", "))}
+		}
+	}
+	return nil
 }
 
 // newLab returns what makes machines.
@@ -36,7 +94,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	dir := filepath.Join(cache, "brine", "test")
 	l := &trial.Lab{
-		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines")}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, Codename: codename,
+		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines"), Dial: o.dialer(a, w), ResetDir: w.Tree}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, PlaceExe: agents.FS() == nil, Codename: codename,
 		Images: &machine.Images{Host: a.Host, Dir: filepath.Join(dir, "images"), Note: func(format string, args ...any) {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(fmt.Sprintf(format, args...)))
 		}},
@@ -49,6 +107,9 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 		if l.Given[system], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
+	}
+	if l.Lock, err = w.ReadLock(); err != nil {
+		return nil, err
 	}
 	owners, err := l.Pool.Clean()
 	for _, pid := range owners {
@@ -64,6 +125,23 @@ func codename(system string) string {
 		return ""
 	}
 	return s.Grains.Str("oscodename")
+}
+
+// lockImages writes which images the tests use.
+func (o *options) lockImages(ctx context.Context, a *app.App, w *trial.World, jobs []trial.Job) error {
+	l, err := o.newLab(a, w)
+	if err != nil {
+		return err
+	}
+	text, err := trial.UpdateImages(ctx, l, jobs)
+	if err != nil {
+		return explain(err)
+	}
+	if err := a.Host.WriteFile(l.Lock.Path, strings.NewReader(text), host.WriteOptions{}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "wrote %s\n", printable.Line(a.NameOf(l.Lock.Path)))
+	return err
 }
 
 // apply tests jobs on machines.

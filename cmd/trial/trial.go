@@ -3,6 +3,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,9 @@ type options struct {
 	out     string
 	reports []string
 	driver  string
+	roster  string // file
+	ci      string // what the workflow is for
+	lock    bool   // write the lock of images
 	images  map[string]string
 	// packages are names of empty packages.
 	packages []string
@@ -68,7 +72,9 @@ Each test is made on a fresh machine that is thrown away: a run with test=True, 
 must not change anything; the run itself; a second run, which must find nothing to
 change; what the case expects; and a plan, which must be empty. Drivers make the
 machines: nspawn (containers with systemd; needs root), namespace (no services; as
-root or as a user), podman and docker (containers of images that these have). A case with machines runs an orchestration over several of them.
+root or as a user), podman and docker (containers of images that these have), ssh
+(hosts that the case file gives). A case with machines runs an orchestration over
+several of them.
 
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.
@@ -103,10 +109,13 @@ usage error.`,
 	f.BoolVar(&o.compile, "compile", false, "compile the cases by recorded grains; use no machines")
 	f.BoolVar(&o.update, "update", false, "with --compile, write the golden files instead of comparing")
 	f.BoolVar(&o.list, "list", false, "list the cases and their systems")
-	f.BoolVar(&o.init, "init", false, "write a first case and a workflow for GitHub Actions")
+	f.BoolVar(&o.init, "init", false, "write a first case and a workflow")
+	f.StringVar(&o.ci, "ci", "github", "with --init, write the workflow for: github, gitlab")
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
+	f.BoolVar(&o.lock, "update-images", false, "fetch or make the images, and write which they are to tests/images.lock; test nothing")
+	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
@@ -116,6 +125,7 @@ usage error.`,
 	f.BoolVar(&o.covers, "coverage", false, "also show the states that no case has, and the pillar keys that templates read and no case sets")
 	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "gitlab"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("case", app.NoCompletion)
@@ -127,14 +137,20 @@ func (o *options) check(c *cobra.Command) error {
 	switch {
 	case !slices.Contains(trial.Formats(), o.out):
 		return app.Usagef(c, "--out: %q is not one of %s", o.out, strings.Join(trial.Formats(), ", "))
+	case o.ci != "github" && workflows[o.ci].from == "":
+		return app.Usagef(c, "--ci: %q is not one of github, gitlab", o.ci)
+	case c.Flags().Changed("ci") && !o.init:
+		return app.Usagef(c, "--ci is for --init")
 	case o.init && (o.list || o.compile || o.update):
 		return app.Usagef(c, "--init excludes --list, --compile and --update")
 	case o.list && (o.compile || o.update):
 		return app.Usagef(c, "--list excludes --compile and --update")
+	case o.lock && (o.init || o.list || o.compile || o.watched || o.covers || o.keep || o.shell || len(o.reports) > 0):
+		return app.Usagef(c, "--update-images tests nothing: it excludes --compile, --coverage, --init, --keep, --list, --report, --shell-on-failure and --watch")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
-	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --package and --shell-on-failure have no effect")
+	case o.compile && (o.driver+o.roster != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --hosts, --package and --shell-on-failure have no effect")
 	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
 		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
 	case o.covers && (o.keep || o.list || o.init):
@@ -144,7 +160,7 @@ func (o *options) check(c *cobra.Command) error {
 	case o.jobs < 1:
 		return app.Usagef(c, "--jobs: %d is less than 1", o.jobs)
 	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
-		return app.Usagef(c, "--driver: %q is not one of %s%s", o.driver, strings.Join(driverNames(), ", "), source.DidYouMean(o.driver, driverNames()))
+		return app.Usagef(c, "--driver: %s", driverFault(o.driver))
 	}
 	if err := o.checkPackages(c); err != nil {
 		return err
@@ -176,7 +192,7 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 		return err
 	}
 	if o.init {
-		return initCases(a, tree)
+		return initCases(a, tree, o.ci)
 	}
 	o.began = a.Host.Now()
 	if o.watched {
@@ -188,6 +204,9 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	}
 	if o.list {
 		return list(a, jobs)
+	}
+	if o.lock {
+		return o.lockImages(c.Context(), a, w, jobs)
 	}
 	r := &trial.Report{Suite: suite, Name: a.NameOf}
 	if err := o.test(c.Context(), a, w, jobs, r); err != nil {
@@ -211,6 +230,9 @@ func (o *options) matrix(a *app.App, tree string) (*trial.World, *casefile.Suite
 	jobs, err := trial.Jobs(suite, o.cases, o.systems)
 	if err != nil {
 		return nil, nil, nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --list' lists all"}
+	}
+	if err := cmp.Or(checkDrivers(suite), o.checkImages(jobs)); err != nil {
+		return nil, nil, nil, err
 	}
 	w, err := newWorld(a, o, tree)
 	return w, suite, jobs, err
@@ -348,5 +370,14 @@ func writeReport(path string, r *trial.Report, info report.Info) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(format.Write(f, r.Data(), info), f.Close())
+	run := trial.Run{Version: info.Version, Start: info.Start, End: info.End}
+	switch format.Name {
+	case "html":
+		err = r.HTML(f, run)
+	case "sarif":
+		err = r.SARIF(f, run)
+	default:
+		err = format.Write(f, r.Data(), info)
+	}
+	return errors.Join(err, f.Close())
 }

@@ -30,6 +30,7 @@ type watcher struct {
 	seen map[string]trial.Stamp
 	// results are those of the last test of each job, and uses what it was compiled from.
 	results, uses map[string]*trial.Result
+	fault         string // why the last round tested nothing; "": it did not fail
 }
 
 // watch tests the selected cases, and those that a change touches again, until Ctrl-C.
@@ -38,15 +39,26 @@ func (o *options) watch(ctx context.Context, a *app.App, tree string) error {
 	x.seen = x.look()
 	var changed []string
 	for {
-		if err := x.round(ctx, changed); errors.Is(err, context.Canceled) {
+		tested, err := x.round(ctx, changed)
+		if errors.Is(err, context.Canceled) {
 			return explain(err)
-		} else if err != nil {
+		}
+		again := err != nil && err.Error() == x.fault
+		x.fault = ""
+		if err != nil {
+			x.fault = err.Error()
+			clear(x.results)
+		}
+		if err != nil && !again {
 			// It may be mended by the next change.
 			_, hint := app.Classify(err)
 			app.PrintError(a.Err, err, hint)
-			clear(x.results)
 		}
-		fmt.Fprintf(a.Err, "brine: waiting for changes of %s; Ctrl-C ends\n", printable.Line(a.NameOf(tree)))
+		// A change that touches nothing is passed over: what is said may go to a
+		// file of the tree, and would be the next change.
+		if tested || err != nil && !again {
+			fmt.Fprintf(a.Err, "brine: waiting for changes of %s; Ctrl-C ends\n", printable.Line(a.NameOf(tree)))
+		}
 		if changed = x.wait(ctx); changed == nil {
 			a.Intr.Drain.Store(false) // this Ctrl-C interrupts nothing: the status is that of the tests
 			return x.status()
@@ -88,11 +100,12 @@ func (x *watcher) wait(ctx context.Context) []string {
 	}
 }
 
-// round tests the cases that changes touch; nil changes: all.
-func (x *watcher) round(ctx context.Context, changed []string) error {
+// round tests the cases that changes touch, and reports whether there are some; nil changes:
+// all.
+func (x *watcher) round(ctx context.Context, changed []string) (tested bool, err error) {
 	w, suite, jobs, err := x.o.matrix(x.a, x.tree)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if dirs := w.Dirs(suite); !slices.Equal(dirs, x.dirs) {
 		x.dirs = dirs
@@ -100,7 +113,7 @@ func (x *watcher) round(ctx context.Context, changed []string) error {
 	}
 	compiled, err := trial.Compile(ctx, w, jobs, false)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var chosen []trial.Job
 	var results []*trial.Result
@@ -111,14 +124,14 @@ func (x *watcher) round(ctx context.Context, changed []string) error {
 		x.uses[r.Name()] = r
 	}
 	if len(chosen) == 0 {
-		return nil
+		return false, nil
 	}
 	if len(changed) > 0 {
 		fmt.Fprintf(x.a.Err, "brine: changed: %s\n", printable.Line(x.names(changed)))
 	}
 	if !x.o.compile {
 		if results, err = x.o.apply(ctx, x.a, w, chosen); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, r := range results {
@@ -127,9 +140,9 @@ func (x *watcher) round(ctx context.Context, changed []string) error {
 	r := &trial.Report{Suite: suite, Name: x.a.NameOf, Results: results}
 	x.a.Printed = false
 	if err := x.o.report(x.a, r); err != nil && !r.Failed() {
-		return err
+		return false, err
 	}
-	return nil
+	return true, nil
 }
 
 // touched reports whether a job is to be tested: for the first time, or since a file

@@ -33,11 +33,14 @@ var env = []string{
 type Spec struct {
 	Name    string // of the machine
 	Image   string // directory of a root file system
+	Over    string // directory that Save made, over the image; "" is none
 	Binds   []Bind
 	Network bool // it has the network of this machine; else a loopback device alone
 	// Beside is a machine whose users it shares, so that a user can connect both; nil: it
 	// has its own. It has no meaning for root.
 	Beside *Machine
+	// Given is the host that a driver of given hosts uses.
+	Given *Given
 }
 
 // A Bind is a file or directory of this machine that a machine has, to read.
@@ -57,7 +60,9 @@ type Driver struct {
 	boots bool // it has an init, which takes a while
 	// container says that machines are containers of another program.
 	container bool
-	depth     int // of its first process in namespaces of processes, from that of brine
+	// given says that machines are existing hosts.
+	given bool
+	depth int // of its first process in namespaces of processes, from that of brine
 }
 
 // Drivers returns all drivers, that which is preferred first.
@@ -73,6 +78,7 @@ func Drivers() []Driver {
 		},
 		engine("podman", "podman: a container of an image that podman has, with systemd if the image has it; as root or as a user"),
 		engine("docker", "docker: a container of an image that docker has, with systemd if the image has it"),
+		{Name: "ssh", Doc: "given hosts over SSH, which a command brings back", given: true},
 	}
 }
 
@@ -120,6 +126,9 @@ type Machine struct {
 	holder int // pid of the process that has its mounts
 	lock   io.Closer
 	groups []string
+	given  *givenState // nil: it was made
+	image  string
+	saved  string // what is over the image
 
 	stdin  *io.PipeWriter
 	over   chan struct{} // closed when the holder has ended
@@ -132,14 +141,17 @@ const bootTime = 90 * time.Second
 
 // Create makes a machine and waits until it is up.
 func (p *Pool) Create(ctx context.Context, d *Driver, s Spec) (*Machine, error) {
-	if !d.container && strings.ContainsAny(s.Image, ",:\\") {
+	if !d.container && !d.given && strings.ContainsAny(s.Image, ",:\\") {
 		return nil, fmt.Errorf("the image %s: its path must not have ',', ':' or '\\'", s.Image)
 	}
 	dir, lock, err := p.newDir()
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{Name: s.Name, pool: p, driver: d, dir: dir, lock: lock, over: make(chan struct{})}
+	m := &Machine{Name: s.Name, pool: p, driver: d, dir: dir, lock: lock, over: make(chan struct{}), image: s.Image, saved: s.Over}
+	if s.Over != "" {
+		s.Image = s.Over + ":" + s.Image
+	}
 	if err := m.up(ctx, s); err != nil {
 		console := m.Console()
 		_ = m.Close()
@@ -167,6 +179,10 @@ func (e *BootError) Unwrap() error { return e.Err }
 func (m *Machine) up(ctx context.Context, s Spec) error {
 	if err := m.pool.Host.Mkdir(filepath.Join(m.dir, "m"), 0o755); err != nil {
 		return err
+	}
+	if m.driver.given {
+		m.given = &givenState{}
+		return m.upGiven(ctx, s)
 	}
 	argv, err := m.driver.start(m.pool, m, s)
 	if err != nil {
@@ -222,13 +238,16 @@ type signal struct {
 	ready chan struct{}
 	text  strings.Builder
 	once  sync.Once
+	// mark or or is the end of what it says; "" is "ready\n".
+	mark, or string
 }
 
 func (s *signal) Write(p []byte) (int, error) {
 	if s.text.Len() < 1<<10 {
 		s.text.Write(p)
 	}
-	if strings.Contains(s.text.String(), "ready\n") {
+	text := s.text.String()
+	if strings.Contains(text, cmp.Or(s.mark, "ready\n")) || s.or != "" && strings.Contains(text, s.or) {
 		s.once.Do(func() { close(s.ready) })
 	}
 	return len(p), nil
@@ -301,6 +320,9 @@ func (m *Machine) findInit() error {
 
 // Boots reports whether the machine has an init, which runs services.
 func (m *Machine) Boots() bool {
+	if m.given != nil {
+		return m.given.boots
+	}
 	if !m.driver.container {
 		return m.driver.boots
 	}
@@ -310,7 +332,7 @@ func (m *Machine) Boots() bool {
 
 // ListsAll reports whether Files lists all files of the machine, and not only those that its
 // image does not have as well.
-func (m *Machine) ListsAll() bool { return m.driver.container }
+func (m *Machine) ListsAll() bool { return m.driver.container || m.driver.given }
 
 // Run runs a program in the machine as root. The Output is as that of [host.Host].Run.
 func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
@@ -318,6 +340,9 @@ func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 	case <-m.over:
 		return host.Output{}, m.why()
 	default:
+	}
+	if m.given != nil {
+		return m.runGiven(ctx, c)
 	}
 	c.Argv = append(m.driver.enter(m), c.Argv...)
 	if c.Env == nil && !m.driver.container { // the engine is a program of this machine
@@ -329,11 +354,17 @@ func (m *Machine) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 // Files returns what a machine has other than its image: a line with the attributes of
 // each file, by path.
 func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
-	argv := append(m.mounts(), "find", filepath.Join(m.dir, "m/up"), "-mindepth", "1", "-printf", `%P\t%y %m %U:%G %s %T@ %l\0`)
-	if m.driver.container {
+	run := m.pool.Host.Run
+	var argv []string
+	switch {
+	case m.given != nil:
+		argv, run = []string{"/bin/sh", "-c", givenFilesScript}, m.runGiven
+	case m.driver.container:
 		argv = append(m.driver.enter(m), listAll...)
+	default:
+		argv = append(m.mounts(), "find", filepath.Join(m.dir, "m/up"), "-mindepth", "1", "-printf", `%P\t%y %m %U:%G %s %T@ %l\0`)
 	}
-	out, err := m.pool.Host.Run(ctx, host.Cmd{Argv: argv, ReadOnly: true})
+	out, err := run(ctx, host.Cmd{Argv: argv, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -347,7 +378,7 @@ func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
 			if strings.HasPrefix(attrs, "d ") {
 				attrs = strings.Join(strings.Fields(attrs)[:3], " ")
 			}
-			files["/"+path] = attrs
+			files["/"+strings.TrimPrefix(path, "/")] = attrs
 		}
 	}
 	return files, nil
@@ -355,6 +386,9 @@ func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
 
 // Enter returns the command that a person types to get a shell in the machine.
 func (m *Machine) Enter() []string {
+	if m.given != nil {
+		return m.given.remote.Enter()
+	}
 	if m.driver.container {
 		return append(m.exec("-it"), "/bin/sh")
 	}
@@ -368,7 +402,7 @@ const jobControl = `/bin/sh 2>&3; exit $?`
 // Shell is a shell in the machine, for a person at a terminal of a type.
 func (m *Machine) Shell(term string) host.Cmd {
 	vars := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "TERM=") })
-	if m.driver.container { // which has a terminal of its own
+	if m.driver.container || m.given != nil { // which has a terminal of its own
 		return host.Cmd{Argv: m.Enter()}
 	}
 	argv := append(m.Enter(), "-c", `exec 3>&2 2>/dev/null; exec /bin/sh -mc "$1"`, "sh", jobControl)
@@ -389,6 +423,6 @@ func (m *Machine) Close() error {
 		_ = m.stdin.Close()
 		<-m.over
 	}
-	err := errors.Join(RemoveGroups(m.groups), m.pool.removeContainer(m.dir))
+	err := errors.Join(RemoveGroups(m.groups), m.pool.removeContainer(m.dir), m.closeGiven())
 	return errors.Join(err, m.pool.Host.RemoveAll(m.dir), m.lock.Close())
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,10 @@ import (
 type Pool struct {
 	Host host.Host
 	Dir  string // absolute; only the user may write to it
+	// Dial connects to a given host; nil: there are none. ResetDir is where the commands run
+	// that bring them back.
+	Dial     func(ctx context.Context, target string) (Remote, error)
+	ResetDir string
 }
 
 // lockName is the file in the directory of a machine that is locked while its brine runs,

@@ -26,6 +26,8 @@ const (
 	Golden = "tests/golden"
 	// Systems has the recorded grains of further systems, a file NAME.yml each.
 	Systems = "tests/systems"
+	// Lock says which images may be used.
+	Lock = "tests/images.lock"
 )
 
 // A Suite has all cases of a tree.
@@ -48,6 +50,8 @@ type Case struct {
 	Pos     source.Pos
 	Systems []string
 	SLS     []string // what is applied; none: the highstate
+	Prepare []string // SLS files that are applied before the test
+	Clean   []string // SLS files that undo what is applied
 	// Top is the top file of the case; nil: that of the tree.
 	Top *value.Map
 	// Pillar are the SLS files of the pillar of the case, by name; none: the pillar of
@@ -80,6 +84,7 @@ type Machine struct {
 	Driver  string            // "" is the default
 	Images  map[string]string // of systems: absolute paths of directories or archives
 	Network bool
+	Hosts   map[string]Host // of systems: given ones, for the driver ssh
 	// Packages can be installed without a network, and so can those of PackageDirs.
 	Packages    []Package
 	PackageDirs []PackageDir
@@ -243,7 +248,7 @@ func (r *reader) load(name string, text []byte) *value.Map {
 }
 
 // settings are what a file says for all its cases, and a case for itself.
-var settings = []string{"answers", "driver", "grains", "images", "network", "package_dirs", "packages", "pillar", "pillar_files", "roots", "systems"}
+var settings = []string{"answers", "driver", "grains", "hosts", "images", "network", "package_dirs", "packages", "pillar", "prepare", "pillar_files", "roots", "systems"}
 
 // read reads a case file.
 func (r *reader) read(name string, text []byte) {
@@ -271,9 +276,10 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	if !r.checkName(pos, "the case", name) {
 		return
 	}
-	r.Keys(m, "the case "+name, append([]string{"always_changes", "expect", "highstate", "machines", "orchestrate", "sls", "test_fails", "top"}, settings...)...)
+	r.Keys(m, "the case "+name, append([]string{"always_changes", "clean", "expect", "highstate", "machines", "orchestrate", "sls", "test_fails", "top"}, settings...)...)
 	c := &Case{Name: name, Pos: pos, Top: r.mapping(m, "top"), Always: r.Texts(m, "always_changes"), TestFails: r.Texts(m, "test_fails")}
-	c.SLS = r.Texts(m, "sls")
+	c.SLS, c.Clean = r.Texts(m, "sls"), r.Texts(m, "clean")
+	r.notEmpty(m, "clean")
 	if m.Has("highstate") && m.At("highstate") != true {
 		r.Fault(m.Pos("highstate"), "highstate must be true, not %s", value.Repr(m.At("highstate")))
 	}
@@ -295,6 +301,7 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	}
 	c.Expect = r.expect(m)
 	if len(c.Nodes) > 0 {
+		c.Prepare = nil // that of the file is for its other cases
 		r.checkNodes(c, m)
 	}
 	r.suite.Cases = append(r.suite.Cases, c)
@@ -303,6 +310,7 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 // settings reads what may be in a file and in a case. That of a case goes over that of
 // its file: mappings are merged, others replaced.
 func (r *reader) settings(c *Case, m *value.Map) {
+	r.notEmpty(m, "systems")
 	if m.Has("systems") {
 		c.Systems = r.Texts(m, "systems")
 	}
@@ -323,6 +331,9 @@ func (r *reader) settings(c *Case, m *value.Map) {
 	merge(&c.Grains, "grains")
 	merge(&c.Answers, "answers")
 	r.pillar(c, m)
+	if m.Has("prepare") {
+		c.Prepare = r.Texts(m, "prepare")
+	}
 	for _, root := range r.Texts(m, "roots") {
 		c.Roots = append(c.Roots, r.path(root))
 	}
@@ -334,6 +345,7 @@ func (r *reader) settings(c *Case, m *value.Map) {
 			r.Fault(m.Pos("network"), "network must be true or false, not %s", value.Repr(v))
 		}
 	}
+	r.hosts(c, m)
 	r.packages(c, m)
 	images := r.mapping(m, "images")
 	for k, v := range images.All() {

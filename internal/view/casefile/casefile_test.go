@@ -2,6 +2,8 @@ package casefile_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"brine/internal/core/host"
@@ -30,6 +32,33 @@ func TestMerge(t *testing.T) {
 	}
 	if len(one.Pillar) != 1 || len(two.Pillar) != 1 || len(two.SLS) != 0 {
 		t.Fatalf("pillars %v and %v", one.Pillar, two.Pillar)
+	}
+}
+
+// TestNotLookedAt: what would not be looked at is refused, and not passed over.
+func TestNotLookedAt(t *testing.T) {
+	t.Parallel()
+	for expect, want := range map[string]string{
+		"{}":           "expect has nothing in it",
+		"":             "expect has nothing in it",
+		"{ports: []}":  "ports has nothing in it",
+		"{files: }":    "files has nothing in it",
+		"{script: ''}": "script has nothing in it",
+		"{functions: [{test.ping: {match: ''}}]}":          "match has nothing in it",
+		"{functions: [{test.ping: {has: {}}}]}":            "has has nothing in it",
+		"{files: {/a: {user: ''}}}":                        "user has nothing in it",
+		"{files: {/a: {target: /b}}}":                      "/a: target is not looked at where the type is file",
+		"{files: {/a: {type: absent, mode: '0600'}}}":      "/a: mode is not looked at where the type is absent",
+		"{files: {/a: {type: directory, match: x}}}":       "/a: match is not looked at where the type is directory",
+		"{files: {/a: {mode: '0000'}, /b: {content: ''}}}": "",
+	} {
+		s, err := find("tests/a.yml", "cases:\n  one: {sls: web, expect: "+expect+"}\n")
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", expect, got, want)
+		}
+		if want == "" && (s.Cases[0].Expect.Files[0].Mode != "0" || s.Cases[0].Expect.Files[1].Content == nil) {
+			t.Errorf("%s: %v", expect, s.Cases[0].Expect)
+		}
 	}
 }
 

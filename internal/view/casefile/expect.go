@@ -1,6 +1,7 @@
 package casefile
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 func (r *reader) expect(m *value.Map) (e Expect) {
 	x := r.mapping(m, "expect")
 	r.Keys(x, "expect", "files", "functions", "ports", "script", "states")
+	r.notEmpty(m, "expect")
+	r.notEmpty(x, "files", "functions", "ports", "script", "states")
 	r.each(x, "functions", func(pos source.Pos, name string, v value.Value) {
 		e.Functions = append(e.Functions, r.function(pos, name, v))
 	})
@@ -28,7 +31,7 @@ func (r *reader) expect(m *value.Map) (e Expect) {
 		e.Files = append(e.Files, r.file(files.Pos(k), value.Str(k), v))
 	}
 	ports := x.List("ports")
-	if x.Has("ports") && ports == nil {
+	if ports == nil && value.Truth(x.At("ports")) {
 		r.Fault(x.Pos("ports"), "ports must be a list of numbers, not %s", value.Kind(x.At("ports")))
 	}
 	for i := range ports.Len() {
@@ -42,6 +45,15 @@ func (r *reader) expect(m *value.Map) (e Expect) {
 		e.Scripts = append(e.Scripts, Script{x.Pos("script"), text})
 	}
 	return e
+}
+
+// notEmpty complains of keys without anything in them, for which nothing would be looked at.
+func (r *reader) notEmpty(m *value.Map, keys ...string) {
+	for _, key := range keys {
+		if v, ok := m.Get(key); ok && !value.Truth(v) {
+			r.Fault(m.Pos(key), "%s has nothing in it, so that nothing would be looked at: fill it, or leave it away", key)
+		}
+	}
 }
 
 // each reads a list of mappings that have one key, the name of a function.
@@ -76,6 +88,7 @@ func (r *reader) function(pos source.Pos, name string, v value.Value) Function {
 		return f
 	}
 	r.Keys(m, name, "args", "has", "is", "kwargs", "match", "status")
+	r.notEmpty(m, "has", "match")
 	f.Args, f.Kwargs, f.Has = items(m.At("args")), r.mapping(m, "kwargs"), r.mapping(m, "has")
 	f.Is, f.HasIs = m.Get("is")
 	f.Match = r.pattern(m)
@@ -126,15 +139,22 @@ func (r *reader) file(pos source.Pos, path string, v value.Value) FileWant {
 		r.Fault(pos, "the file %q must be an absolute path", path)
 	}
 	r.Keys(m, path, "content", "group", "match", "mode", "target", "type", "user")
+	r.notEmpty(m, "group", "match", "target", "type", "user")
 	if t := r.Text(m, "type"); t != "" {
 		f.Type = t
 	}
 	if !slices.Contains(fileTypes, f.Type) {
 		r.Fault(m.Pos("type"), "type: %q is not one of %s%s", f.Type, strings.Join(fileTypes, ", "), source.DidYouMean(f.Type, fileTypes))
 	}
+	for k := range m.All() {
+		key := value.Str(k)
+		if f.Type == "absent" && key != "type" || f.Type != "link" && key == "target" || f.Type == "directory" && (key == "content" || key == "match") {
+			r.Fault(m.Pos(k), "%s: %s is not looked at where the type is %s", path, key, f.Type)
+		}
+	}
 	f.User, f.Group, f.Target, f.Match = r.Text(m, "user"), r.Text(m, "group"), r.Text(m, "target"), r.pattern(m)
 	if m.Has("mode") {
-		f.Mode = strings.TrimLeft(value.Str(m.At("mode")), "0")
+		f.Mode = cmp.Or(strings.TrimLeft(value.Str(m.At("mode")), "0"), "0")
 		if _, quoted := m.At("mode").(string); !quoted || !octal.MatchString(f.Mode) {
 			r.Fault(m.Pos("mode"), "mode must be octal digits in quotes, such as '0644', not %s", value.Repr(m.At("mode")))
 		}

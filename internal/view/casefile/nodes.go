@@ -48,6 +48,11 @@ func (r *reader) orchestration(c *Case, m *value.Map) {
 			r.Fault(m.Pos(key), "the case %s has both orchestrate and %s: the orchestration applies states", c.Name, key)
 		}
 	}
+	for _, key := range []string{"clean", "prepare"} {
+		if m.Has(key) {
+			r.Fault(m.Pos(key), "%s is not possible for an orchestration: write it as steps of one", key)
+		}
+	}
 	if m.Has("expect") {
 		r.Fault(m.Pos("expect"), "expect belongs to a machine of an orchestration: write it under machines")
 	}

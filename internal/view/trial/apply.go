@@ -27,6 +27,7 @@ type Lab struct {
 	Driver string            // of cases that name none; "" is the first that can be used
 	Given  map[string]string // paths of images by system, over those of cases
 	Stubs  []string          // names of empty packages that all machines can install
+	Lock   *Lock             // of images; nil: there is none
 	Jobs   int               // tests at a time
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
@@ -40,7 +41,15 @@ type Lab struct {
 	// nil: nobody does.
 	OnFailure func(ctx context.Context, kept Kept)
 
+	// PlaceExe says that brine itself is what runs on the targets of an orchestration: it has
+	// no agents.
+	PlaceExe bool
+
+	exeOnce  sync.Once
+	exeSum   string // of Exe
+	exeErr   error
 	failures sync.Mutex
+	taken    takenHosts
 }
 
 // Kept is the result of a job with its machines: those that could be made.
@@ -63,6 +72,10 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 			return nil, err
 		}
 	}
+	if err := l.mayHold(plans); err != nil {
+		return nil, err
+	}
+	l.share(plans, filepath.Join(dir, "snapshots"))
 	results := make([]*Result, len(jobs))
 	ended := make(chan *Result)
 	var g errgroup.Group
@@ -149,6 +162,8 @@ type plan struct {
 	ssh    *sshSite
 	driver *machine.Driver
 	image  string
+	given  *machine.Given // nil: the machine is made
+	shared *snapshot      // that its machine is made from; nil: its image alone
 	ws     *workspace
 	roots  []string // of SLS files, on this machine
 
@@ -184,10 +199,11 @@ func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error
 		return nil, err
 	}
 	image := cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System])
-	if p.driver.TakesReferences() {
-		p.image, err = l.Images.Reference(ctx, p.driver, j.System, image)
-	} else {
-		p.image, err = l.Images.Of(ctx, j.System, image, l.Codename(j.System))
+	switch {
+	case p.driver.TakesHosts():
+		err = p.take(name)
+	default:
+		p.image, err = p.findImage(ctx, image)
 	}
 	if err != nil {
 		return nil, err
@@ -211,7 +227,7 @@ func (l *Lab) driver(ctx context.Context, name string) (*machine.Driver, error) 
 	var first error
 	for _, d := range machine.Drivers() {
 		names = append(names, d.Name)
-		if name != "" && d.Name != name {
+		if name != "" && d.Name != name || name == "" && d.TakesHosts() {
 			continue
 		}
 		err := d.Usable(ctx, l.Host)
@@ -294,7 +310,7 @@ func (p *plan) binds() []machine.Bind {
 func (p *plan) create(ctx context.Context, beside *machine.Machine) error {
 	var err error
 	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{
-		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside,
+		Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Over: p.shared.path(), Binds: p.binds(), Network: p.job.Case.Machine.Network, Beside: beside, Given: p.given,
 	})
 	return err
 }
@@ -307,9 +323,11 @@ func hostName(system string) string {
 
 // run applies the job to fresh machines and checks it.
 func (p *plan) run(ctx context.Context) *Result {
+	defer p.taken.take(p.given)()
 	began := time.Now()
 	defer func() { p.r.Took = time.Since(began) }()
-	if p.createAll(ctx) {
+	if p.fromSnapshot(ctx) && p.createAll(ctx) {
+		p.sayShared()
 		p.checks(ctx)
 	}
 	if p.OnFailure != nil && p.r.Failed() && ctx.Err() == nil {
@@ -363,7 +381,7 @@ func (p *plan) createAll(ctx context.Context) bool {
 	if len(p.nodes) > 0 {
 		text += ": the controller and " + strings.Join(names(p.nodes), ", ")
 	}
-	p.add(Check{Name: "machine", Text: text}, began)
+	p.add(p.freshness(Check{Name: "machine", Text: text}), began)
 	return true
 }
 
@@ -383,13 +401,16 @@ type stateRet struct {
 // checks runs the steps of a test. Where a step fails that others build on, those are
 // not made, and say so.
 func (p *plan) checks(ctx context.Context) {
+	if !p.isOfSystem(ctx) {
+		return
+	}
 	if len(p.nodes) > 0 {
 		if err := p.connect(ctx); err != nil {
 			p.fail("machine", time.Now(), err.Error())
 			return
 		}
 	}
-	if !p.offer(ctx) {
+	if p.shared == nil && (!p.offer(ctx) || !p.prepare(ctx)) {
 		return
 	}
 	before, ok := p.files(ctx)
@@ -412,6 +433,7 @@ func (p *plan) checks(ctx context.Context) {
 		q.expect(ctx)
 	}
 	p.planned(ctx)
+	p.clean(ctx, before)
 }
 
 func (p *plan) fail(name string, began time.Time, text string) {
@@ -438,9 +460,15 @@ func (p *plan) states(ctx context.Context, name string, test bool) ([]stateRet, 
 		}
 		return p.flatten(steps), true
 	}
+	return p.applySLS(ctx, name, p.job.Case.SLS, test)
+}
+
+// applySLS applies SLS files, or the highstate where there are none.
+func (p *plan) applySLS(ctx context.Context, name string, sls []string, test bool) ([]stateRet, bool) {
+	began := time.Now()
 	args := []string{"state.apply"}
-	if len(p.job.Case.SLS) > 0 {
-		args = append(args, strings.Join(p.job.Case.SLS, ","))
+	if len(sls) > 0 {
+		args = append(args, strings.Join(sls, ","))
 	}
 	if test {
 		args = append(args, "test=True")
@@ -590,12 +618,43 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 	}
 	p.offline(rets, began)
 	switch {
+	case ok && !p.idle(rets, began):
+		ok = false
 	case ok:
 		p.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
 	case !p.r.Failed(): // each state that failed was skipped for another one
 		p.fail("apply", began, "states did not run, since what they require failed")
 	}
 	return ok
+}
+
+// idle says which states succeeded without being run, by their onlyif, unless, creates or
+// onchanges: nothing was tested of them. It returns false where that is so of all, which is a
+// failure.
+func (p *plan) idle(rets []stateRet, began time.Time) bool {
+	var ids []string
+	for _, s := range rets {
+		if s.idle() {
+			ids = append(ids, s.ret.Str("__id__"))
+		}
+	}
+	switch {
+	case len(ids) == 0:
+	case len(ids) == len(rets):
+		p.fail("apply", began, "no state was run: onlyif, unless, creates or onchanges skipped each of them: "+strings.Join(ids, ", "))
+		return false
+	default:
+		p.add(Check{
+			Name: "skipped", Status: Skipped, Text: "not run, by onlyif, unless, creates or onchanges: " + strings.Join(ids, ", "),
+			Hint: "another case may prepare a machine on which they run",
+		}, began)
+	}
+	return true
+}
+
+// idle reports whether a state succeeded without being run.
+func (s stateRet) idle() bool {
+	return s.ret.At("result") == true && !value.Truth(s.ret.At("changes")) && (s.ret.At("skip_watch") == true || s.ret.At("__state_ran__") == false)
 }
 
 // offline says which states succeeded without a look at their service, since their machine

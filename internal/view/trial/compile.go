@@ -58,11 +58,36 @@ func (w *World) compileJob(ctx context.Context, dir string, j Job, update bool) 
 		}
 		return r
 	}
+	if !w.compileBeside(ctx, r, dir) {
+		return r
+	}
 	r.compiled = true
 	r.add(Check{Name: "compile", Text: count(low.Len(), "state")}, began)
 	began2 := time.Now()
 	r.add(w.golden(j, low, update), began2)
 	return r
+}
+
+// compileBeside compiles what a case applies before and after its test.
+func (w *World) compileBeside(ctx context.Context, r *Result, dir string) bool {
+	for _, beside := range []struct {
+		name string
+		sls  []string
+	}{{"prepare", r.Case.Prepare}, {"clean", r.Case.Clean}} {
+		if len(beside.sls) == 0 {
+			continue
+		}
+		began := time.Now()
+		other := *r.Case
+		other.SLS, other.Expect = beside.sls, casefile.Expect{}
+		_, used, failed := w.low(ctx, filepath.Join(dir, beside.name), Job{&other, r.System})
+		r.use(used)
+		for _, c := range failed {
+			c.Name = beside.name
+			r.add(c, began)
+		}
+	}
+	return !r.Failed()
 }
 
 // used is what a case was compiled from, and the states that it has.
@@ -215,7 +240,7 @@ func (c *compiler) run(ctx context.Context, env *fun.Env) (*value.List, []Check)
 	res, err := c.w.Invoker(env).Invoke(ctx, fun.Exec, name, args)
 	low, ok := res.Value.(*value.List)
 	if err == nil && ok && res.Retcode == 0 && len(c.faults) == 0 {
-		if checks := c.unknown(env, low); len(checks) > 0 {
+		if checks := append(c.unknown(env, low), c.unknownExpected(env)...); len(checks) > 0 {
 			return nil, checks
 		}
 		if low.Len() > 0 {
@@ -278,7 +303,7 @@ func (c *compiler) here(text string) string {
 
 // unknown finds state functions that do not exist.
 func (c *compiler) unknown(env *fun.Env, low *value.List) []Check {
-	own := c.ownStates()
+	own := c.ownModules("_states")
 	var out []Check
 	for _, v := range low.Items {
 		m, ok := v.(*value.Map)
@@ -324,11 +349,35 @@ func (c *compiler) posOf(m *value.Map, name string) source.Pos {
 	return c.job.Case.Pos
 }
 
-// ownStates are the state modules that the tree has.
-func (c *compiler) ownStates() map[string]bool {
+// unknownExpected finds functions that a case expects something of and that do not exist.
+func (c *compiler) unknownExpected(env *fun.Env) []Check {
+	var out []Check
+	look := func(kind fun.Kind, own map[string]bool, what, name string, pos source.Pos) {
+		mod, _, _ := strings.Cut(name, ".")
+		if _, _, ok := env.Table.Lookup(kind, name); ok || own[mod] {
+			return
+		}
+		hint := ""
+		if near := env.Table.Nearest(kind, name); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		out = append(out, Check{Name: "compile", Status: Failed, Text: "expect: unknown " + what + " function " + name, Hint: hint, Pos: pos})
+	}
+	modules, states := c.ownModules("_modules"), c.ownModules("_states")
+	for _, f := range c.job.Case.Expect.Functions {
+		look(fun.Exec, modules, "execution", f.Name, f.Pos)
+	}
+	for _, s := range c.job.Case.Expect.States {
+		look(fun.State, states, "state", s.Fun, s.Pos)
+	}
+	return out
+}
+
+// ownModules are the modules that the tree has in a directory.
+func (c *compiler) ownModules(dir string) map[string]bool {
 	own := map[string]bool{}
 	for _, root := range c.roots {
-		names, err := c.w.Host.ReadDir(filepath.Join(root, "_states"))
+		names, err := c.w.Host.ReadDir(filepath.Join(root, dir))
 		if err != nil {
 			continue // there are none
 		}

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,7 +171,7 @@ var commands = []string{"cmd.run", "cmd.shell", "cmd.run_stdout"}
 // function checks a call.
 func (p *plan) function(ctx context.Context, f casefile.Function) (string, error) {
 	name := f.Name
-	if f.Status != nil && slices.Contains(commands, name) {
+	if slices.Contains(commands, name) {
 		name = "cmd.run_all"
 	}
 	args := []string{name}
@@ -210,10 +211,15 @@ func argument(v value.Value) (string, error) {
 func compare(f casefile.Function, v value.Value) string {
 	text, given := textOf(v), f.Status != nil || f.HasIs || f.Has != nil || f.Match != nil
 	m, _ := v.(*value.Map)
-	if f.Status != nil {
-		if n, _ := value.AsInt(m.At("retcode")); m == nil || n != *f.Status {
+	if command := slices.Contains(commands, f.Name); f.Status != nil || command {
+		n, _ := value.AsInt(m.At("retcode"))
+		switch {
+		case f.Status == nil && (m == nil || n != 0): // what it printed does not make it good
+			return "expected that the command succeeds (else write its status), found " + text
+		case f.Status != nil && (m == nil || n != *f.Status):
 			return fmt.Sprintf("expected the status %d, found %s", *f.Status, text)
 		}
+		given = given || command
 		text = m.Str("stdout") + m.Str("stderr")
 		if slices.Contains(commands, f.Name) {
 			v = m.At("stdout")
@@ -282,7 +288,7 @@ func (p *plan) file(ctx context.Context, f casefile.FileWant) (string, error) {
 	kinds := map[string]string{"file": "file", "dir": "directory", "link": "link"}
 	got := stats.Str("type")
 	for _, x := range [][3]string{
-		{"type", f.Type, kinds[got]}, {"mode", f.Mode, strings.TrimLeft(stats.Str("mode"), "0")}, {"user", f.User, stats.Str("user")}, {"group", f.Group, stats.Str("group")},
+		{"type", f.Type, kinds[got]}, {"mode", f.Mode, cmp.Or(strings.TrimLeft(stats.Str("mode"), "0"), "0")}, {"user", f.User, stats.Str("user")}, {"group", f.Group, stats.Str("group")},
 	} {
 		if x[1] != "" && x[1] != x[2] {
 			return fmt.Sprintf("expected the %s %s, found %s", x[0], x[1], x[2]), nil
@@ -375,7 +381,10 @@ func (p *plan) expectedStates(ctx context.Context, e *casefile.Expect) {
 		judged[n] = true
 		s := e.States[n-1]
 		p.expected(s.Pos, s.Fun+" "+ret.Str("name"), func() (string, error) {
-			if ret.At("result") == true {
+			switch {
+			case stateRet{ret: ret}.idle():
+				return "it was not run, so that nothing was looked at: " + textOf(ret.At("comment")), nil
+			case ret.At("result") == true:
 				return "", nil
 			}
 			return "expected no change: " + ret.Str("comment") + "\n" + textOf(ret.At("changes")), nil

@@ -28,6 +28,13 @@ func TestCompare(t *testing.T) {
 		{"status", casefile.Function{Name: "cmd.run", Status: &three}, all, ""},
 		{"status and text", casefile.Function{Name: "cmd.run", Status: &three, Match: regexp.MustCompile("outerr")}, all, ""},
 		{"another text", casefile.Function{Name: "cmd.run", Status: &three, Match: regexp.MustCompile("(?m)^x")}, all, `expected what matches "^x", found outerr`},
+		{"a command succeeds", casefile.Function{Name: "cmd.run"}, value.MapOf("retcode", int64(0), "stdout", "", "stderr", ""), ""},
+		{
+			"a command that failed and printed",
+			casefile.Function{Name: "cmd.run", Match: regexp.MustCompile("out")},
+			value.MapOf("retcode", int64(1), "stdout", "out"),
+			"expected that the command succeeds (else write its status), found {\n  \"retcode\": 1,\n  \"stdout\": \"out\"\n}",
+		},
 		{"no status", casefile.Function{Name: "cmd.run", Status: &three}, "text", "expected the status 3, found text"},
 		{"a part", casefile.Function{Has: value.MapOf("stdout", "out")}, all, ""},
 		{"another part", casefile.Function{Has: value.MapOf("stdout", "x")}, all, "stdout: expected x, found out"},

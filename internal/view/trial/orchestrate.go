@@ -2,12 +2,17 @@ package trial
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"brine/internal/core/host"
 	"brine/internal/fleet/machine"
@@ -77,6 +82,9 @@ func nodeCase(c *casefile.Case, n casefile.Node) *casefile.Case {
 
 // connect lets the controller reach the machines, and the machines each other.
 func (p *plan) connect(ctx context.Context) error {
+	if err := p.placeAgents(ctx); err != nil {
+		return err
+	}
 	if err := p.serveSSH(ctx); err != nil {
 		return err
 	}
@@ -93,6 +101,37 @@ func (p *plan) connect(ctx context.Context) error {
 		machines = append(machines, q.m)
 	}
 	return p.Pool.Connect(ctx, machines)
+}
+
+// placeAgents puts brine where the controller would copy it to: machines have it already, and
+// a copy in them takes a moment, while one by SSH takes seconds.
+func (p *plan) placeAgents(ctx context.Context) error {
+	if !p.PlaceExe {
+		return nil
+	}
+	p.exeOnce.Do(func() {
+		var f *os.File
+		if f, p.exeErr = os.Open(p.Exe); p.exeErr != nil {
+			return
+		}
+		defer f.Close()
+		sum := sha256.New()
+		_, p.exeErr = io.Copy(sum, f)
+		p.exeSum = fmt.Sprintf("%x", sum.Sum(nil))
+	})
+	if p.exeErr != nil {
+		return p.exeErr
+	}
+	const script = `umask 077; mkdir -p /root/.cache/brine/agent; cp "$1" "/root/.cache/brine/agent/brine-$2"`
+	var g errgroup.Group
+	for _, q := range p.nodes {
+		g.Go(func() error {
+			// Where it fails, the controller copies brine, or says why it cannot.
+			_, _ = q.m.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-euc", script, "sh", inside + "/brine", p.exeSum}, Merge: true})
+			return nil
+		})
+	}
+	return g.Wait()
 }
 
 // command is brine orchestrate, as the controller runs it.

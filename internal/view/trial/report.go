@@ -15,7 +15,7 @@ import (
 )
 
 // Formats returns the names that [Report.Write] takes.
-func Formats() []string { return []string{"text", "json", "github"} }
+func Formats() []string { return []string{"text", "json", "github", "gitlab"} }
 
 // A Report is what came of a run.
 type Report struct {
@@ -47,6 +47,8 @@ func (r *Report) Write(w io.Writer, format string) error {
 		return r.json(w)
 	case "github":
 		return r.github(w)
+	case "gitlab":
+		return r.gitlab(w)
 	}
 	return r.text(w)
 }
@@ -143,10 +145,14 @@ func (r *Report) place(p source.Pos) string {
 
 // total is the last line.
 func (r *Report) total() string {
-	skipped := 0
+	skipped, used := 0, 0
 	for _, res := range r.Results {
 		for _, c := range res.Checks {
-			if c.Status == Skipped {
+			switch {
+			case c.Status != Skipped:
+			case c.Name == "machine": // see freshness
+				used++
+			default:
 				skipped++
 			}
 		}
@@ -154,6 +160,9 @@ func (r *Report) total() string {
 	text := fmt.Sprintf("%s: %d passed, %d failed", count(len(r.Results), "test"), len(r.Results)-r.failed(), r.failed())
 	if skipped > 0 {
 		text += fmt.Sprintf("; %s not made", count(skipped, "check"))
+	}
+	if used > 0 {
+		text += fmt.Sprintf("; %s not on a fresh machine", count(used, "test"))
 	}
 	if n := len(r.Stale); n > 0 {
 		text += fmt.Sprintf("; %s of no case", count(n, "golden file"))
@@ -202,22 +211,9 @@ func (r *Report) places(places []Place) *value.List {
 // github writes annotations for GitHub Actions.
 func (r *Report) github(w io.Writer) error {
 	var b strings.Builder
-	for _, res := range r.Results {
-		for _, c := range res.Checks {
-			if c.Status != Failed {
-				continue
-			}
-			pos := c.Pos
-			if pos.File == "" {
-				pos = res.Case.Pos
-			}
-			pos.File = r.Name(pos.File)
-			b.WriteString(sarif.Annotation(sarif.Error, pos, res.Name()+": "+c.Name, strings.TrimSpace(c.Text+"\n"+c.Hint)))
-		}
-	}
-	for _, p := range r.Stale {
-		b.WriteString(sarif.Annotation(sarif.Error, source.Pos{File: r.Name(p)}, "golden file", "no case has this golden file"))
-	}
+	r.each(func(_ *Result, _ string, pos source.Pos, title, text string) {
+		b.WriteString(sarif.Annotation(sarif.Error, pos, title, text))
+	})
 	b.WriteString(r.total() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -240,6 +236,15 @@ func (r *Report) Data() *value.Map {
 			host.Set(tag, ret)
 		}
 		data.Set(res.Name(), host)
+	}
+	stale := value.NewMap(0)
+	for i, p := range r.Stale {
+		name := r.Name(p)
+		stale.Set(fmt.Sprintf("brine_|-%d %s_|-%s_|-test", i, name, name), value.MapOf("__id__", name, "name", name, "__run_num__", int64(i),
+			"result", false, "comment", "no case has this golden file: remove it", "changes", value.NewMap(0)))
+	}
+	if stale.Len() > 0 {
+		data.Set("golden files", stale)
 	}
 	return data
 }
