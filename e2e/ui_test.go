@@ -315,8 +315,16 @@ func TestUI(t *testing.T) {
 	p.sound("wizard")
 	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
 
-	p.do(p.at("/hosts"), visible("#hosts"))
+	p.do(p.at("/hosts"), visible("#hosts"), click("[value=web1][name=id]"), click("[formaction='/hosts/facts']"), visible("#run-state.is-succeeded"))
+	p.do(p.at("/hosts?expr=C@web*+and+G@kernel:Linux&by=facts"), visible("#hosts"), click("#act-heading ~ details summary"))
+	if text := p.text("main"); !strings.Contains(text, "no host was asked") || !strings.Contains(text, "2 hosts") || !strings.Contains(text, "read less than a minute ago") {
+		t.Errorf("hosts by facts: %s", text)
+	}
 	p.sound("hosts")
+	p.do(typed("#function", "test.arg"), typed("#arguments", "--help"), click("[value=all][name=scope]"), click("details[open] [name=confirm]"), click("[formaction='/hosts/run']"), visible("#run-state.is-succeeded"))
+	if text := p.text("main"); !strings.Contains(text, "test.arg on 2 hosts") || !strings.Contains(text, "--help") {
+		t.Errorf("function on hosts: %s", text)
+	}
 	p.do(p.at("/jobs?all=yes"), visible("table"))
 	if text := p.text("table"); !strings.Contains(text, "runner.ui.chain.step") || !strings.Contains(text, "runner.ui.login") {
 		t.Errorf("jobs: %s", text)

@@ -347,13 +347,16 @@ func TestHosts(t *testing.T) {
 	if got := ping("host", "web1"); got != "ssh --list web1 test.ping" {
 		t.Errorf("ran %s", got)
 	}
-	if got := ping("expr", "many", "from", "200"); strings.Count(got, ",") != 49 || !strings.Contains(got, "web249") {
+	if got := ping("expr", "many", "scope", "all", "count", "250"); strings.Count(got, ",") != 249 {
 		t.Errorf("ran %s", got)
 	}
-	if got := ping("expr", "many"); strings.Count(got, ",") != hostsShown-1 {
+	if got := ping("expr", "many", "scope", "ticked", "id", "web7"); got != "ssh --list web7 test.ping" {
 		t.Errorf("ran %s", got)
 	}
-	for _, kv := range [][]string{{"expr", "none"}, {"expr", "bad"}, {"expr", "odd"}, {"host", "a,b"}, {"host", "-x"}} {
+	for _, kv := range [][]string{
+		{"expr", "none", "scope", "all", "count", "0"}, {"expr", "bad", "scope", "all", "count", "1"}, {"expr", "odd", "scope", "all", "count", "1"}, {"host", "a,b"}, {"host", "-x"},
+		{"expr", "many"}, {"expr", "many", "scope", "ticked"}, {"expr", "many", "scope", "ticked", "id", "db1"}, {"expr", "many", "scope", "all"}, {"expr", "many", "scope", "all", "count", "249"},
+	} {
 		status(t, fmt.Sprint(kv), b.post("/hosts/ping", kv...), 422)
 	}
 	status(t, "no host", b.post("/hosts/ping", "host", "none"), 404)

@@ -120,7 +120,10 @@ func routes() []route {
 
 		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|readNames|fullPowers), do: (*Server).hostList},
 		{pattern: "GET /hosts/{id}", least: Viewer, may: from(Viewer, readRecords|knownPowers), do: (*Server).host},
-		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, exactPowers|runDefined, fullPowers|runDefined), do: (*Server).pingHosts},
+		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, readRecords|exactPowers|runDefined, readRecords|fullPowers|runDefined), do: (*Server).pingHosts},
+		{pattern: "POST /hosts/facts", least: Operator, action: "hosts.facts", may: each(0, readRecords|exactPowers|runDefined, readRecords|fullPowers|runDefined), do: (*Server).factsOfHosts},
+		{pattern: "POST /hosts/run", least: Editor, action: "hosts.run", may: from(Editor, readRecords|fullPowers|runAny), do: (*Server).runOnHosts},
+		{pattern: "POST /hosts/chain", least: Editor, action: "hosts.chain", may: from(Editor, readRecords|fullPowers|changeChains), do: (*Server).chainOnHosts},
 		{pattern: "GET /targets", least: Viewer, may: each(knownPowers, exactPowers, fullPowers), do: (*Server).targets},
 
 		{pattern: "GET /drift", least: Viewer, may: from(Viewer, readRecords), do: (*Server).drift},

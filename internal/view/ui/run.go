@@ -49,6 +49,7 @@ type event struct {
 type runSpec struct {
 	kept.Spec
 	Answers *value.Map // of a template
+	Call    []string   // a function and its arguments
 }
 
 // specOf is what a form asks to run.
@@ -74,6 +75,8 @@ func (x runSpec) path() string {
 	switch {
 	case x.Kind == kept.Hosts && len(x.Hosts) != 1:
 		return "/hosts"
+	case x.Kind == kept.Hosts:
+		return path("hosts", x.Hosts[0])
 	case x.Kind == kept.Functions:
 		return path("jobs", x.JID)
 	}
@@ -114,6 +117,8 @@ func (x runSpec) args() []string {
 		args = []string{"ssh", "--retry-failed", x.Name}
 	case kept.Hosts:
 		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), "test.ping"}
+	case kept.Functions: // the function and its arguments follow
+		return []string{"ssh", "--list", strings.Join(x.Hosts, ","), "--progress=json", "--out=quiet", "--log-level=warning"}
 	case kept.Chains:
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kept.Templates:
