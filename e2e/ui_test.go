@@ -499,6 +499,12 @@ func TestUILost(t *testing.T) {
 	wait(t, "the title", func() bool {
 		return strings.HasPrefix(title(), "▶ Run of orch.slow") && strings.HasSuffix(title(), "/assets/icon-work.svg")
 	})
+	// Ten tabs look at the run, and do not keep another one from its page.
+	page := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`location.href`))
+	for range 10 {
+		p.tab.Another(t).Do(t, chromedp.Navigate(page), visible("#run-state.is-running"))
+	}
+	p.tab.Another(t).Do(t, p.at("/hosts"), visible("#hosts"))
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	lost := func(text string) func() bool {

@@ -97,6 +97,7 @@ func routes() []route {
 
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).runEvents},
+		{pattern: "GET /runs/{id}/hosts", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runHosts},
 		{pattern: "GET /runs/{id}/output", least: Viewer, may: from(Viewer, readRuns), do: (*Server).output},
 		{pattern: "GET /runs/{id}/output/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputEvents},
 		{pattern: "GET /runs/{id}/output/log", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputLog},

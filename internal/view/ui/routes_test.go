@@ -357,6 +357,7 @@ func samples(version string) map[string][]sample {
 		},
 		"GET /runs/{id}":               {{path: "/runs/RUN", before: aRun(true)}},
 		"GET /runs/{id}/events":        {{path: "/runs/RUN/events", before: aRun(true)}},
+		"GET /runs/{id}/hosts":         {{path: "/runs/RUN/hosts?step=1", before: aRun(true)}},
 		"GET /runs/{id}/output":        {{path: "/runs/RUN/output?host=web1", before: aRun(true)}, {path: "/runs/RUN/output?q=x", before: aRun(false)}},
 		"GET /runs/{id}/output/events": {{path: "/runs/RUN/output/events?host=web1", before: aRun(true)}},
 		"GET /runs/{id}/output/log":    {{path: "/runs/RUN/output/log", before: aRun(true)}},

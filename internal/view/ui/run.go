@@ -198,20 +198,8 @@ func (s *runStep) longest() *runHost {
 // notable returns the hosts that the page shows: those that failed, then those that
 // are being worked on. more is how many others of these there are.
 func (s *runStep) notable() (out []runHost, more int) {
-	rank := func(h *runHost) int {
-		switch h.State {
-		case "failed":
-			return 0
-		case "ok":
-			return 2
-		}
-		return 1
-	}
 	for _, h := range slices.SortedFunc(maps.Values(s.hosts), func(x, y *runHost) int {
-		if d := rank(x) - rank(y); d != 0 {
-			return d
-		}
-		return strings.Compare(x.ID, y.ID)
+		return cmp.Or(x.rankOf()-y.rankOf(), strings.Compare(x.ID, y.ID))
 	}) {
 		if len(out) == shownHosts {
 			more++

@@ -276,9 +276,11 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</span></li>")
 			}
 			if s.More > 0 {
-				writeHTML(templ_7745c5c3_Buffer, "<li>")
-				writeText(templ_7745c5c3_Buffer, fmt.Sprintf("and %d more", s.More))
-				writeHTML(templ_7745c5c3_Buffer, "</li>")
+				writeHTML(templ_7745c5c3_Buffer, "<li><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, path("runs", v.ID, "hosts")+"?step="+strconv.Itoa(s.Number))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeText(templ_7745c5c3_Buffer, fmt.Sprintf("All %d hosts", len(s.Shown)+s.More))
+				writeHTML(templ_7745c5c3_Buffer, "</a></li>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ul>")
 		}
@@ -294,7 +296,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var55 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var56 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")
