@@ -19,9 +19,9 @@ func hostsPage(p page, v hostsView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/hosts\" role=\"search\"><div class=\"fields\"><div><label for=\"expr\">Targets</label> <input id=\"expr\" name=\"expr\" value=\"")
-			writeText(templ_7745c5c3_Buffer, v.Expr)
+			writeValue(templ_7745c5c3_Buffer, v.Expr)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"expr-help\"></div><div><label for=\"by\">Grains</label> <select id=\"by\" name=\"by\"><option value=\"\">asked now, as far as your role may</option> <option value=\"")
-			writeText(templ_7745c5c3_Buffer, byFacts)
+			writeValue(templ_7745c5c3_Buffer, byFacts)
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 			if v.By == byFacts {
 				writeHTML(templ_7745c5c3_Buffer, " selected")
@@ -50,11 +50,11 @@ func hostsPage(p page, v hostsView) templ.Component {
 						writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 						writePart(ctx, templ_7745c5c3_Buffer, once())
 						writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"expr\" value=\"")
-						writeText(templ_7745c5c3_Buffer, v.Expr)
+						writeValue(templ_7745c5c3_Buffer, v.Expr)
 						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"by\" value=\"")
-						writeText(templ_7745c5c3_Buffer, v.By)
+						writeValue(templ_7745c5c3_Buffer, v.By)
 						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"count\" value=\"")
-						writeText(templ_7745c5c3_Buffer, strconv.Itoa(v.All))
+						writeValue(templ_7745c5c3_Buffer, strconv.Itoa(v.All))
 						writeHTML(templ_7745c5c3_Buffer, "\"></form>")
 					}
 					writeHTML(templ_7745c5c3_Buffer, " ")
@@ -95,7 +95,7 @@ func hostItem(p page, v hostsView, x hostRow) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<tr>")
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<td><input type=\"checkbox\" form=\"act\" name=\"id\" value=\"")
-			writeText(templ_7745c5c3_Buffer, x.ID)
+			writeValue(templ_7745c5c3_Buffer, x.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 			writeText(templ_7745c5c3_Buffer, "Select "+x.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\"></td>")
@@ -131,7 +131,7 @@ func driftText(status string) templ.Component {
 			var templ_7745c5c3_Var23 = []any{"badge", "is-" + driftBadge(status)}
 			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var23).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var23).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, status)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -146,9 +146,9 @@ func driftText(status string) templ.Component {
 func selectionForm(p page, v hostsView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"act-heading\"><h2 id=\"act-heading\">Act on hosts</h2><fieldset class=\"row\"><legend>Which hosts</legend> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
-		writeText(templ_7745c5c3_Buffer, scopeTicked)
+		writeValue(templ_7745c5c3_Buffer, scopeTicked)
 		writeHTML(templ_7745c5c3_Buffer, "\" checked> the hosts ticked above</label> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
-		writeText(templ_7745c5c3_Buffer, scopeAll)
+		writeValue(templ_7745c5c3_Buffer, scopeAll)
 		writeHTML(templ_7745c5c3_Buffer, "\"> ")
 		writeText(templ_7745c5c3_Buffer, allThat(v))
 		writeHTML(templ_7745c5c3_Buffer, "</label></fieldset><div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/ping\" class=\"quiet\">Ask for an answer (test.ping)</button> <button form=\"act\" formaction=\"/hosts/facts\" class=\"quiet\">Read facts (grains.items)</button></div>")
@@ -156,7 +156,7 @@ func selectionForm(p page, v hostsView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<details><summary>Run a function or apply states</summary> <label for=\"function\">Function</label> <input id=\"function\" form=\"act\" name=\"function\" autocapitalize=\"none\" autocomplete=\"off\" placeholder=\"state.apply\" aria-describedby=\"function-help\"><p class=\"hint\" id=\"function-help\">An execution function: <code>state.apply</code>, <code>cmd.run</code>, <code>pkg.install</code></p><label for=\"arguments\">Arguments</label> <textarea id=\"arguments\" form=\"act\" name=\"arguments\" rows=\"3\" aria-describedby=\"arguments-help\"></textarea><p class=\"hint\" id=\"arguments-help\">One on each line, as on the command line: the SLS for <code>state.apply</code>, or <code>name=value</code></p><p><label class=\"check\"><input type=\"checkbox\" form=\"act\" name=\"confirm\" value=\"yes\"> Yes, run it now on the chosen hosts</label></p><div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/run\">Run</button> <button form=\"act\" formaction=\"/hosts/run\" name=\"test\" value=\"yes\" class=\"quiet\">Run with test=True: only show what would change</button></div></details> <details><summary>Add a step on these hosts to a chain</summary><div class=\"fields\"><div><label for=\"act-action\">Step</label> <select id=\"act-action\" form=\"act\" name=\"action\">")
 			for _, k := range hostActions {
 				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-				writeText(templ_7745c5c3_Buffer, k)
+				writeValue(templ_7745c5c3_Buffer, k)
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, actionTexts[k])
 				writeHTML(templ_7745c5c3_Buffer, "</option>")
@@ -164,7 +164,7 @@ func selectionForm(p page, v hostsView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</select></div><div><label for=\"act-chain\">Chain</label> <select id=\"act-chain\" form=\"act\" name=\"chain\"><option value=\"\">a new one:</option> ")
 			for _, c := range v.Chains {
 				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-				writeText(templ_7745c5c3_Buffer, c.Name)
+				writeValue(templ_7745c5c3_Buffer, c.Name)
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, c.Name)
 				writeHTML(templ_7745c5c3_Buffer, "</option>")
@@ -194,7 +194,7 @@ func lastCells(x *lastResult) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, lastText(x))
 			writeHTML(templ_7745c5c3_Buffer, "</a></td><td>")
-			writeText(templ_7745c5c3_Buffer, x.Time)
+			writeText(templ_7745c5c3_Buffer, recordTime(x.Time))
 			writeHTML(templ_7745c5c3_Buffer, "</td>")
 		}
 		return nil
@@ -218,7 +218,7 @@ func hostPage(p page, x hostView) templ.Component {
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writePart(ctx, templ_7745c5c3_Buffer, once())
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"host\" value=\"")
-				writeText(templ_7745c5c3_Buffer, x.ID)
+				writeValue(templ_7745c5c3_Buffer, x.ID)
 				writeHTML(templ_7745c5c3_Buffer, "\"><div class=\"buttons\"><button>Ask it for an answer (test.ping)</button> <button class=\"quiet\" formaction=\"/hosts/facts\">Read its facts (grains.items)</button></div></form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <dl class=\"facts\"><div><dt>Drift</dt><dd>")
@@ -230,7 +230,7 @@ func hostPage(p page, x hostView) templ.Component {
 				writeText(templ_7745c5c3_Buffer, factsText(x.Facts))
 				writeHTML(templ_7745c5c3_Buffer, " <span class=\"more\">as of ")
 				writeText(templ_7745c5c3_Buffer, clock(x.Facts.At))
-				writeHTML(templ_7745c5c3_Buffer, " UTC, ")
+				writeHTML(templ_7745c5c3_Buffer, ", ")
 				writeText(templ_7745c5c3_Buffer, ageText(x.Now, x.Facts.At))
 				writeHTML(templ_7745c5c3_Buffer, ", by <a href=\"")
 				writeURL(templ_7745c5c3_Buffer, path("jobs", x.Facts.JID))
@@ -264,7 +264,7 @@ func hostPage(p page, x hostView) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "\">")
 						writeText(templ_7745c5c3_Buffer, lastText(&x.Jobs[i]))
 						writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-						writeText(templ_7745c5c3_Buffer, x.Jobs[i].Time)
+						writeText(templ_7745c5c3_Buffer, recordTime(x.Jobs[i].Time))
 						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 					}
 					return nil
@@ -281,7 +281,7 @@ func hostPage(p page, x hostView) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var55), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var55), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended", "Time"))
 				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")

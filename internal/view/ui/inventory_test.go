@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,27 @@ func TestRunOnHosts(t *testing.T) {
 	}
 	if !slices.ContainsFunc(s.actions, func(a Action) bool { return a.Name == "hosts.run" && a.Details == "host web1\nfunction cmd.run" }) {
 		t.Errorf("record: %+v", s.actions)
+	}
+}
+
+// TestHarmless: text that hides or reorders other text is written out where people read it, and
+// stays as it is where a browser sends it back.
+func TestHarmless(t *testing.T) {
+	t.Parallel()
+	const id = "web\u202e1"
+	var b bytes.Buffer
+	p := page{Title: id, Who: &visit{role: Editor}}
+	if err := hostsPage(p, hostsView{Expr: id, All: 1, Rows: []hostRow{{ID: id}}}).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{`<title>web\u202e1 - brine`, `>web\u202e1</a>`, `aria-label="Select web\u202e1"`, `name="id" value="` + id + `"`, `name="expr" value="` + id + `"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s: %s", want, text)
+		}
+	}
+	b.Reset()
+	if err := chainTextPage(p, chainView{Text: id}, "").Render(t.Context(), &b); err != nil || !strings.Contains(b.String(), id+"</textarea>") {
+		t.Errorf("the text of a chain: %v: %s", err, b.String())
 	}
 }

@@ -40,11 +40,11 @@ func outputPage(p page, o *outputView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\" role=\"search\" class=\"search\">")
 			if o.Host != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"host\" value=\"")
-				writeText(templ_7745c5c3_Buffer, o.Host)
+				writeValue(templ_7745c5c3_Buffer, o.Host)
 				writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"q\">Search in the output</label> <input id=\"q\" name=\"q\" type=\"search\" value=\"")
-			writeText(templ_7745c5c3_Buffer, o.Query)
+			writeValue(templ_7745c5c3_Buffer, o.Query)
 			writeHTML(templ_7745c5c3_Buffer, "\"> <button class=\"quiet\">Search</button></form>")
 			switch {
 			case o.Removed:
@@ -103,7 +103,7 @@ func hostOutput(o *outputView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</p><div id=\"output\"")
 		if !o.Run.over() && o.Next >= o.Size {
 			writeHTML(templ_7745c5c3_Buffer, " data-events=\"")
-			writeText(templ_7745c5c3_Buffer, path("runs", o.Run.ID, "output", "events")+"?"+outputQuery(o.Host, o.Next))
+			writeValue(templ_7745c5c3_Buffer, path("runs", o.Run.ID, "output", "events")+"?"+outputQuery(o.Host, o.Next))
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "><ol id=\"lines\" class=\"output\" aria-label=\"")
@@ -146,9 +146,9 @@ func outputItem(x outputPart) templ.Component {
 		var templ_7745c5c3_Var25 = []any{templ.KV("is-stderr", x.Stderr)}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var25...)
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
-		writeText(templ_7745c5c3_Buffer, "o-"+strconv.FormatInt(x.Offset, 10))
+		writeValue(templ_7745c5c3_Buffer, "o-"+strconv.FormatInt(x.Offset, 10))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"lines\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var25).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var25).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		if x.Head {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"more\"><time datetime=\"")
@@ -176,7 +176,7 @@ func outputItem(x outputPart) templ.Component {
 			var templ_7745c5c3_Var33 = []any{"mark", templ.KV("bad", x.Status != 0)}
 			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var33...)
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, x.end())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -196,7 +196,7 @@ func outputMatches(o *outputView) templ.Component {
 			var templ_7745c5c3_Var38 = []any{templ.KV("is-stderr", m.Stderr)}
 			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var38...)
 			writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var38).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var38).String())
 			writeHTML(templ_7745c5c3_Buffer, "\"><p class=\"more\"><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, outputPath(o.Run.ID, m.Host, m.Offset))
 			writeHTML(templ_7745c5c3_Buffer, "\">")

@@ -90,14 +90,14 @@ func TestHistory(t *testing.T) {
 		t.Errorf("second page: %v", rest)
 	}
 	for query, want := range map[string]int{
-		"?name=deploy1": 19, "?name=web*": 1, "?status=failed": 1, "?status=killed": 0, "?user=zoe&since=2026-02-28": 2, "?host=web1&name=web_bad": 1, "?host=web2": 0,
+		"?name=deploy1": 19, "?name=web*": 1, "?status=failed": 1, "?status=killed": 0, "?user=zoe&since=2026-02-28": 2, "?user=zoe&since=2026-02-28&until=2026-02-27": 0, "?host=web1&name=web_bad": 1, "?host=web2": 0,
 		"?kind=chain&status=failed&host=web0": 1, "?kind=template": 0,
 	} {
 		if got := list(query); len(got) != want {
 			t.Errorf("%s: %d executions, want %d", query, len(got), want)
 		}
 	}
-	for _, query := range []string{"?since=soon", "?status=good", "?kind=x", "?before=1"} {
+	for _, query := range []string{"?since=soon", "?until=soon", "?status=good", "?kind=x", "?before=1"} {
 		if w := b.get("/history" + query); !strings.Contains(w.Body.String(), `role="alert"`) {
 			t.Errorf("%s: the page does not say what is wrong", query)
 		}

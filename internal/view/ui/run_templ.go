@@ -43,14 +43,14 @@ func runPage(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</p><div id=\"run\"")
 			if !v.over() {
 				writeHTML(templ_7745c5c3_Buffer, " data-events=\"")
-				writeText(templ_7745c5c3_Buffer, path("runs", v.ID, "events"))
+				writeValue(templ_7745c5c3_Buffer, path("runs", v.ID, "events"))
 				writeHTML(templ_7745c5c3_Buffer, "\"")
 			}
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			var templ_7745c5c3_Var11 = []any{"is-" + v.state()}
 			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
 			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, v.summary())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -109,7 +109,7 @@ func runUpdate(p page, v runView) templ.Component {
 		var templ_7745c5c3_Var17 = []any{"is-" + v.state()}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var17...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var17).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var17).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -215,7 +215,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 func runStepItem(p page, v runView, s stepView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
-		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
+		writeValue(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(s.State))
 		writeHTML(templ_7745c5c3_Buffer, "<span title=\"")
@@ -236,7 +236,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<progress max=\"")
 			writeText(templ_7745c5c3_Buffer, strconv.Itoa(s.Hosts))
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-			writeText(templ_7745c5c3_Buffer, strconv.Itoa(s.HostsDone))
+			writeValue(templ_7745c5c3_Buffer, strconv.Itoa(s.HostsDone))
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID+" that are done")
 			writeHTML(templ_7745c5c3_Buffer, "\"></progress> ")
@@ -260,7 +260,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 				var templ_7745c5c3_Var46 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
 				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var46...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var46).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var46).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, h.ID, -1))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -268,7 +268,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</a> <progress max=\"")
 				writeText(templ_7745c5c3_Buffer, strconv.Itoa(len(hostPhases)))
 				writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-				writeText(templ_7745c5c3_Buffer, strconv.Itoa(h.progress()))
+				writeValue(templ_7745c5c3_Buffer, strconv.Itoa(h.progress()))
 				writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 				writeText(templ_7745c5c3_Buffer, "How far "+h.ID+" is")
 				writeHTML(templ_7745c5c3_Buffer, "\"></progress> <span>")
