@@ -104,3 +104,29 @@ func TestHarmless(t *testing.T) {
 		t.Errorf("the text of a chain: %v: %s", err, b.String())
 	}
 }
+
+// TestRunSum: failures that are alike are one, with their hosts, those of the most hosts first.
+func TestRunSum(t *testing.T) {
+	t.Parallel()
+	r := &run{changed: make(chan struct{}), Spec: runSpec{}}
+	for _, line := range []string{
+		`{"event":"run_start","jid":"20260101000000000000","total":3}`,
+		`{"event":"step_start","id":"one","fun":"salt.state"}`, `{"event":"job_start","jid":"20260101000000000001","step":"one","hosts":4}`,
+		`{"event":"host_end","step":"one","host":"web3","result":"failed","comment":"disk is full"}`, `{"event":"host_end","step":"one","host":"web1","result":"failed","comment":"no route"}`,
+		`{"event":"host_end","step":"one","host":"web2","result":"failed","comment":"disk is full"}`, `{"event":"host_end","step":"one","host":"web4","result":"ok"}`,
+		`{"event":"step_end","id":"one","fun":"salt.state","result":"failed","comment":"Run failed"}`,
+		`{"event":"step_end","id":"two","fun":"salt.wait_for_event","result":"failed","comment":"timed out"}`,
+	} {
+		r.line(line)
+	}
+	v, _ := r.view(0)
+	if v.Hosts != (hostSums{4, 1, 3}) || len(v.Failures) != 3 {
+		t.Fatalf("%+v %+v", v.Hosts, v.Failures)
+	}
+	if f := v.Failures[0]; f.Text != "disk is full" || strings.Join(f.Hosts, " ") != "web2 web3" || f.Step != 1 {
+		t.Errorf("first: %+v", f)
+	}
+	if f := v.Failures[2]; f.Text != "timed out" || f.Hosts != nil || f.Step != 2 {
+		t.Errorf("last: %+v", f)
+	}
+}

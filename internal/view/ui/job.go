@@ -22,9 +22,9 @@ const (
 	shownReturns = 200 // hosts of a job or step
 	shownStates  = 100 // of a host, unless the page shows this host alone
 	shownText    = 64 << 10
-	shownTexts   = 4 << 20 // all texts of a page
+	shownTexts   = 4 << 20  // all texts of a page
 	readReturns  = 32 << 20 // that are large, of hosts that failed and of others
-	leastText    = 4 << 10 // of each text, however many there are
+	leastText    = 4 << 10  // of each text, however many there are
 )
 
 // A jobView is a job as a page shows it.

@@ -466,6 +466,8 @@ type runView struct {
 	Stopping      kept.Request
 	Total         int
 	Done, Failed  int
+	Hosts         hostSums
+	Failures      []failure
 	Steps         []stepView
 	Messages      []string
 	Rev           int
@@ -580,6 +582,7 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	if r.err != nil {
 		v.Err = r.err.Error()
 	}
+	v.Hosts, v.Failures = r.sums()
 	for i, s := range r.steps {
 		switch s.State {
 		case "waiting", "running", "not_run":
