@@ -258,12 +258,12 @@ func TestUI(t *testing.T) {
 		t.Errorf("steps: %s", text)
 	}
 	p.sound("run")
-	p.do(click("#run-controls a[href$='/output']"), visible("tbody a"))
-	if text := p.text("tbody"); !strings.Contains(text, "web1") || !strings.Contains(text, "web2") {
+	p.do(click("#run-controls a[href$='/output']"), visible(".window a"))
+	if text := p.text(".window"); !strings.Contains(text, "web1") || !strings.Contains(text, "web2") {
 		t.Errorf("hosts with output: %s", text)
 	}
 	p.sound("output")
-	p.do(click("tbody a"), visible("#lines li"))
+	p.do(click(".window a"), visible("#lines li"))
 	p.sound("output-host")
 	p.do(typed("#q", "zzz"), click("form[role=search] button"), visible("p[role=status]"), click(".links a"), visible("#run-state.is-failed"))
 	if err := os.WriteFile(p.dir+"/flag", nil, 0o600); err != nil {
