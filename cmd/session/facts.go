@@ -25,8 +25,7 @@ type factRecord struct {
 // Unwrap returns the record itself.
 func (r *factRecord) Unwrap() jobs.Record { return r.Record }
 
-// Return records an answer. An inventory that cannot be kept up to date is no reason to
-// end a job.
+// Return records an answer. The job goes on if the inventory cannot be kept up to date.
 func (r *factRecord) Return(ret fun.Return) error {
 	if ret.Body != nil && ret.Success() {
 		v, err := ret.Value()

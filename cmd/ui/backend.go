@@ -317,11 +317,11 @@ func firstOf(ctx context.Context, env *fun.Env, sls string) string {
 func (b *backend) Match(ctx context.Context, expr string, sight ui.MatchLevel) (ids []string, note string, err error) {
 	e := orchestration.ParseExpr(expr)
 	err = b.session(ctx, func(s *session.Session) error {
-		switch sight {
-		case ui.MatchKnown:
+		if sight == ui.MatchKnown {
 			ids, note, err = known(ctx, s, e, nil)
 			return err
-		case ui.MatchFacts:
+		}
+		if sight == ui.MatchFacts {
 			seen := &seenFacts{store: facts.New(s.App.Host, s.Cfg.CacheDir)}
 			ids, note, err = known(ctx, s, e, seen.grains)
 			note = strings.TrimSpace(seen.text(s.App.Host.Now()) + " " + note)

@@ -56,8 +56,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFactsHostile: what others left in the directory is refused, with its place.
-func TestFactsHostile(t *testing.T) {
+// TestFactsRefused: what others left in the directory is refused, with its place.
+func TestFactsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		text, want string

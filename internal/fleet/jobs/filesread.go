@@ -18,7 +18,7 @@ import (
 // Job returns a job of the cache; see [Store].
 func (f *Files) Job(ctx context.Context, jid string) (*Job, error) { return f.job(ctx, jid, nil) }
 
-// job reads a job, with returns as trim has them; nil: whole.
+// job reads a job; trim says what is read of its returns, nil: all.
 func (f *Files) job(_ context.Context, jid string, trim *Trim) (*Job, error) {
 	if !IsJID(jid) {
 		return nil, nil

@@ -76,10 +76,10 @@ type Job struct {
 	// lostTargets are the targets that were lost and may have kept their return, with the jid
 	// that their Salt master has it under; "" is the job's own.
 	lostTargets map[string]string
-	worker      int                 // pid of the process of this machine that works on it
+	worker      int     // pid of the process of this machine that works on it
 	trim        *Trim   // of returns, while the record is read; nil: they are read whole
-	faults      []fault             // of the record, in order
-	explained   int                 // how many of them jobs.check made up for
+	faults      []fault // of the record, in order
+	explained   int     // how many of them jobs.check made up for
 }
 
 // A State is how far a job came.

@@ -21,7 +21,7 @@ type Trim struct {
 	good, bad int64 // read so far
 }
 
-// TrimmedJob is Job with the texts that targets returned, and those of steps, as t has them.
+// TrimmedJob is Job, but reads of what targets and steps returned only what t says.
 func (f *Files) TrimmedJob(ctx context.Context, jid string, t *Trim) (*Job, error) {
 	return f.job(ctx, jid, t)
 }

@@ -170,7 +170,7 @@ func callOf(f url.Values) (call []string, test bool, err error) {
 	return call, test, nil
 }
 
-// chainOnHosts leads to the form of a step on the selected hosts, of a chain that is there or
+// chainOnHosts leads to the form of a step on the selected hosts, of an existing chain or
 // of a new one.
 func (s *Server) chainOnHosts(w http.ResponseWriter, r *http.Request, _ *visit) {
 	sel, err := s.selected(r)

@@ -66,7 +66,11 @@ func TestRunOnHosts(t *testing.T) {
 		t.Errorf("ran %v with %s", c.Args, answers)
 	}
 	for _, kv := range [][]string{
-		{"confirm", "yes"}, {"function", "cmd.run"}, {"function", "--help", "confirm", "yes"}, {"function", "cmd", "confirm", "yes"}, {"function", "cmd.run x", "confirm", "yes"},
+		{"confirm", "yes"},
+		{"function", "cmd.run"},
+		{"function", "--help", "confirm", "yes"},
+		{"function", "cmd", "confirm", "yes"},
+		{"function", "cmd.run x", "confirm", "yes"},
 		{"function", "cmd.run", "confirm", "yes", "arguments", strings.Repeat("x", 64<<10)},
 	} {
 		status(t, kv[0], b.post("/hosts/run", append(kv, "host", "web1")...), 422)

@@ -354,8 +354,16 @@ func TestHosts(t *testing.T) {
 		t.Errorf("ran %s", got)
 	}
 	for _, kv := range [][]string{
-		{"expr", "none", "scope", "all", "count", "0"}, {"expr", "bad", "scope", "all", "count", "1"}, {"expr", "odd", "scope", "all", "count", "1"}, {"host", "a,b"}, {"host", "-x"},
-		{"expr", "many"}, {"expr", "many", "scope", "ticked"}, {"expr", "many", "scope", "ticked", "id", "db1"}, {"expr", "many", "scope", "all"}, {"expr", "many", "scope", "all", "count", "249"},
+		{"expr", "none", "scope", "all", "count", "0"},
+		{"expr", "bad", "scope", "all", "count", "1"},
+		{"expr", "odd", "scope", "all", "count", "1"},
+		{"host", "a,b"},
+		{"host", "-x"},
+		{"expr", "many"},
+		{"expr", "many", "scope", "ticked"},
+		{"expr", "many", "scope", "ticked", "id", "db1"},
+		{"expr", "many", "scope", "all"},
+		{"expr", "many", "scope", "all", "count", "249"},
 	} {
 		status(t, fmt.Sprint(kv), b.post("/hosts/ping", kv...), 422)
 	}
