@@ -258,12 +258,12 @@ func TestUI(t *testing.T) {
 		t.Errorf("steps: %s", text)
 	}
 	p.sound("run")
-	p.do(click("#run-controls a[href$='/output']"), visible("tbody a"))
-	if text := p.text("tbody"); !strings.Contains(text, "web1") || !strings.Contains(text, "web2") {
+	p.do(click("#run-controls a[href$='/output']"), visible(".window a"))
+	if text := p.text(".window"); !strings.Contains(text, "web1") || !strings.Contains(text, "web2") {
 		t.Errorf("hosts with output: %s", text)
 	}
 	p.sound("output")
-	p.do(click("tbody a"), visible("#lines li"))
+	p.do(click(".window a"), visible("#lines li"))
 	p.sound("output-host")
 	p.do(typed("#q", "zzz"), click("form[role=search] button"), visible("p[role=status]"), click(".links a"), visible("#run-state.is-failed"))
 	if err := os.WriteFile(p.dir+"/flag", nil, 0o600); err != nil {
@@ -315,8 +315,16 @@ func TestUI(t *testing.T) {
 	p.sound("wizard")
 	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
 
-	p.do(p.at("/hosts"), visible("#hosts"))
+	p.do(p.at("/hosts"), visible("#hosts"), click("[value=web1][name=id]"), click("[formaction='/hosts/facts']"), visible("#run-state.is-succeeded"))
+	p.do(p.at("/hosts?expr=C@web*+and+G@kernel:Linux&by=facts"), visible("#hosts"), click("#act-heading ~ details summary"))
+	if text := p.text("main"); !strings.Contains(text, "no host was asked") || !strings.Contains(text, "2 hosts") || !strings.Contains(text, "read less than a minute ago") {
+		t.Errorf("hosts by facts: %s", text)
+	}
 	p.sound("hosts")
+	p.do(typed("#function", "test.arg"), typed("#arguments", "--help"), click("[value=all][name=scope]"), click("details[open] [name=confirm]"), click("[formaction='/hosts/run']"), visible("#run-state.is-succeeded"))
+	if text := p.text("main"); !strings.Contains(text, "test.arg on 2 hosts") || !strings.Contains(text, "--help") {
+		t.Errorf("function on hosts: %s", text)
+	}
 	p.do(p.at("/jobs?all=yes"), visible("table"))
 	if text := p.text("table"); !strings.Contains(text, "runner.ui.chain.step") || !strings.Contains(text, "runner.ui.login") {
 		t.Errorf("jobs: %s", text)
@@ -491,6 +499,12 @@ func TestUILost(t *testing.T) {
 	wait(t, "the title", func() bool {
 		return strings.HasPrefix(title(), "▶ Run of orch.slow") && strings.HasSuffix(title(), "/assets/icon-work.svg")
 	})
+	// Ten tabs look at the run, and do not keep another one from its page.
+	page := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`location.href`))
+	for range 10 {
+		p.tab.Another(t).Do(t, chromedp.Navigate(page), visible("#run-state.is-running"))
+	}
+	p.tab.Another(t).Do(t, p.at("/hosts"), visible("#hosts"))
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	lost := func(text string) func() bool {

@@ -417,7 +417,7 @@ func (s *Session) Begin(l jobs.Load) (jobs.Record, error) {
 		l.Sources = s.Sources
 	}
 	rec, err := s.Jobs.Begin(l)
-	return s.steps.watch(l, s.masked(s.Shared.Record(l, s.chronicled(l, rec)))), err
+	return s.steps.watch(l, s.masked(s.factual(l, s.Shared.Record(l, s.chronicled(l, rec))))), err
 }
 
 // masked returns a record that no secrets get into.

@@ -27,6 +27,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
@@ -317,7 +318,13 @@ func (b *backend) Match(ctx context.Context, expr string, sight ui.MatchLevel) (
 	e := orchestration.ParseExpr(expr)
 	err = b.session(ctx, func(s *session.Session) error {
 		if sight == ui.MatchKnown {
-			ids, note, err = known(ctx, s, e)
+			ids, note, err = known(ctx, s, e, nil)
+			return err
+		}
+		if sight == ui.MatchFacts {
+			seen := &seenFacts{store: facts.New(s.App.Host, s.Cfg.CacheDir)}
+			ids, note, err = known(ctx, s, e, seen.grains)
+			note = strings.TrimSpace(seen.text(s.App.Host.Now()) + " " + note)
 			return err
 		}
 		if sight == ui.MatchExact {
@@ -336,8 +343,9 @@ func (b *backend) Match(ctx context.Context, expr string, sight ui.MatchLevel) (
 }
 
 // known finds those of the listed machines that an expression means, without anything
-// being connected to: neither machines nor masters nor the bus of events.
-func known(ctx context.Context, s *session.Session, e orchestration.Expr) (ids []string, note string, err error) {
+// being connected to: neither machines nor masters nor the bus of events. facts are kept
+// grains that count as well; nil: none.
+func known(ctx context.Context, s *session.Session, e orchestration.Expr, facts func(id string) *value.Map) (ids []string, note string, err error) {
 	o := s.EnvOptions(s.JIDs.Next(s.App.Host.Now()))
 	f, err := assembly.NewFleet(ctx, assembly.NewEnv(ctx, o), o, s.NewJID)
 	if err != nil {
@@ -345,7 +353,7 @@ func known(ctx context.Context, s *session.Session, e orchestration.Expr) (ids [
 	}
 	f.Warn = s.Warn
 	s.OnEnd(func() { _ = f.Close() })
-	ids, maybe, elsewhere, err := f.Known(ctx, library.TargetOf(e), e.Type)
+	ids, maybe, elsewhere, err := f.KnownBy(ctx, library.TargetOf(e), e.Type, facts)
 	return ids, fleet.KnownText(maybe, elsewhere), err
 }
 
@@ -550,10 +558,13 @@ func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map)
 	var secret []byte
 	if answers != nil {
 		secret = value.EncodeJSON(answers)
+		if spec.Kind == kept.Functions { // they are not on the command line, which others can see
+			secret = value.EncodeJSON(answers.List("call"))
+		}
 	}
 	r, lock, err := st.Create(spec, secret, func(r *kept.Run) []string {
 		args := spec.Args
-		if answers != nil {
+		if answers != nil && spec.Kind != kept.Functions {
 			args = append(slices.Clone(args), "--answers="+r.Answers())
 		}
 		return append(args, b.args...)

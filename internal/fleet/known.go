@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/target"
@@ -22,6 +23,12 @@ type keeper interface {
 // name of a target. maybe are ids that may be meant, and elsewhere the names of fleets
 // that have no list.
 func (f *Fleet) Known(ctx context.Context, tgt value.Value, tgtType string) (ids, maybe, elsewhere []string, err error) {
+	return f.KnownBy(ctx, tgt, tgtType, nil)
+}
+
+// KnownBy is Known by grains that facts has of a machine, where it has some: all of those
+// that the machine once had. The roster's count as well, and before them.
+func (f *Fleet) KnownBy(ctx context.Context, tgt value.Value, tgtType string, facts func(id string) *value.Map) (ids, maybe, elsewhere []string, err error) {
 	m, err := target.Compile(tgt, tgtType, f.Nodegroups)
 	if err != nil {
 		return nil, nil, nil, &fun.TargetError{Err: err}
@@ -39,6 +46,9 @@ func (f *Fleet) Known(ctx context.Context, tgt value.Value, tgtType string) (ids
 			minion = k.Kept(id)
 		} else {
 			minion.Unknown = func() error { return fmt.Errorf("nothing of %s is known here", id) }
+		}
+		if facts != nil {
+			minion = withFacts(minion, facts)
 		}
 		ok, err := m.Match(minion)
 		if err != nil {
@@ -59,6 +69,58 @@ func (f *Fleet) Known(ctx context.Context, tgt value.Value, tgtType string) (ids
 		}
 	}
 	return ids, maybe, elsewhere, ctx.Err()
+}
+
+// withFacts returns a machine with the grains that facts has of it, if something asks for
+// grains that are not known.
+func withFacts(known target.Minion, facts func(id string) *value.Map) target.Minion {
+	kept := sync.OnceValue(func() *value.Map { return facts(known.ID) })
+	g := &factGrains{known: known, kept: kept}
+	out := known
+	out.Grains = func() value.Mapping { return g }
+	out.Unknown = func() error {
+		if known.Unknown == nil || g.asked && kept() != nil {
+			return nil
+		}
+		return known.Unknown()
+	}
+	return out
+}
+
+// factGrains are what is known of a machine, and then its facts.
+type factGrains struct {
+	known target.Minion
+	kept  func() *value.Map
+	asked bool
+}
+
+// Get returns a grain.
+func (g *factGrains) Get(key value.Value) (value.Value, bool) {
+	if g.known.Grains != nil {
+		if v, ok := g.known.Grains().Get(key); ok {
+			return v, true
+		}
+	}
+	g.asked = true
+	return g.kept().Get(key)
+}
+
+// Len returns the number of grains.
+func (g *factGrains) Len() int { return len(g.Keys()) }
+
+// Keys returns the names of the grains.
+func (g *factGrains) Keys() []value.Value {
+	g.asked = true
+	all := value.NewMap(0)
+	if kept := g.kept(); kept != nil {
+		all = kept.Copy()
+	}
+	if g.known.Grains != nil {
+		for _, k := range g.known.Grains().Keys() {
+			all.Set(k, true)
+		}
+	}
+	return all.Keys()
 }
 
 // ErrPillar says that a target looks at pillar, of which [Fleet.Known] knows nothing.

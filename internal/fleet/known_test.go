@@ -104,6 +104,24 @@ func TestKnown(t *testing.T) {
 			t.Errorf("%s %s: %v, maybe %v, elsewhere %v, %v", tt.typ, tt.expr, ids, maybe, elsewhere, err)
 		}
 	}
+	// Facts count where nothing else is known, and only if grains are asked for.
+	asked := 0
+	facts := func(id string) *value.Map {
+		if asked++; id == "web2" {
+			return value.MapOf("os", "Debian")
+		}
+		return nil
+	}
+	if ids, maybe, _, err := f.KnownBy(t.Context(), "os:Debian", "grain", facts); strings.Join(ids, " ") != "web1 web2" || len(maybe) > 0 || err != nil {
+		t.Errorf("by facts: %v, maybe %v, %v", ids, maybe, err)
+	}
+	if ids, maybe, _, err := f.KnownBy(t.Context(), "not G@role:x", "compound", func(string) *value.Map { return nil }); strings.Join(ids, " ") != "db1 web1" || strings.Join(maybe, " ") != "web2" || err != nil {
+		t.Errorf("without facts: %v, maybe %v, %v", ids, maybe, err)
+	}
+	asked = 0
+	if ids, _, _, err := f.KnownBy(t.Context(), "web*", "glob", facts); len(ids) != 2 || err != nil || asked > 0 {
+		t.Errorf("a glob reads facts %d times: %v, %v", asked, ids, err)
+	}
 	if got := KnownText([]string{"a", "b", "c", "d", "e", "f"}, []string{"prod"}); !strings.Contains(got, "a, b, c, d, e and 1 more.") || !strings.Contains(got, "prod.") || KnownText(nil, nil) != "" {
 		t.Errorf("says %q", got)
 	}

@@ -16,7 +16,10 @@ import (
 )
 
 // Job returns a job of the cache; see [Store].
-func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
+func (f *Files) Job(ctx context.Context, jid string) (*Job, error) { return f.job(ctx, jid, nil) }
+
+// job reads a job; trim says what is read of its returns, nil: all.
+func (f *Files) job(_ context.Context, jid string, trim *Trim) (*Job, error) {
 	if !IsJID(jid) {
 		return nil, nil
 	}
@@ -38,7 +41,7 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	if st.Size() == 0 && (working || justCreated(st)) {
 		return nil, nil // the id is reserved
 	}
-	j := &Job{JID: jid, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), State: Interrupted}
+	j := &Job{JID: jid, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), State: Interrupted, trim: trim}
 	if working {
 		j.State = Active
 	}

@@ -317,13 +317,18 @@ func (r *Row) Indexed(whole bool) *Brief {
 	return decodeBrief(r.JID, text, whole)
 }
 
+// briefReturns is how many bytes of large returns are read of a job that is not in an index.
+const briefReturns = 1 << 20
+
 // Brief reads everything about the job except its returns; whole says that
 // Load.Minions and Bad, which may be long, are needed, too.
 func (r *Row) Brief(whole bool) *Brief {
 	if b := r.Indexed(whole); b != nil {
 		return b
 	}
-	if j, err := r.f.Job(context.Background(), r.JID); err == nil && j != nil {
+	// How targets did is beside what they returned: large returns are not read for it.
+	lean := &Trim{Text: func(text string) string { return text }, Large: briefReturns}
+	if j, err := r.f.TrimmedJob(context.Background(), r.JID, lean); err == nil && j != nil {
 		return j.Brief()
 	}
 	return &Brief{JID: r.JID, Load: value.NewMap(0), Bad: value.NewMap(0), Damage: "its record was removed"}

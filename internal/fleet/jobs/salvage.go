@@ -71,7 +71,11 @@ scan:
 // unreadable part becomes a fault of the record, except for a last line that a
 // crash cut short, which nobody has relied on.
 func (j *Job) take(n int, b []byte, whole bool) {
-	if m := decodeLine(b); m != nil {
+	decode := decodeLine
+	if j.trim != nil {
+		decode = j.trim.line
+	}
+	if m := decode(b); m != nil {
 		j.add(m)
 		return
 	}

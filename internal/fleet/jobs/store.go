@@ -77,6 +77,7 @@ type Job struct {
 	// that their Salt master has it under; "" is the job's own.
 	lostTargets map[string]string
 	worker      int     // pid of the process of this machine that works on it
+	trim        *Trim   // of returns, while the record is read; nil: they are read whole
 	faults      []fault // of the record, in order
 	explained   int     // how many of them jobs.check made up for
 }

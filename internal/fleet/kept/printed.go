@@ -218,6 +218,18 @@ func (r *Run) PrintedHosts() (hosts []PrintedHost, removed bool, err error) {
 	return hosts, false, sc.Err()
 }
 
+// Grown looks how much the host has printed by now.
+func (h *PrintedHost) Grown() error {
+	st, err := os.Stat(h.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		h.Size = st.Size()
+	}
+	return err
+}
+
 // removedFile says that the output of a run was removed.
 const removedFile = "printed.removed"
 

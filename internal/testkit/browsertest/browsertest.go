@@ -70,6 +70,18 @@ func Open(t *testing.T, width, height int) *Tab {
 	return tab
 }
 
+// Another opens another tab of the same browser.
+func (b *Tab) Another(t *testing.T) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	t.Cleanup(cancel)
+	tab := &Tab{ctx: ctx}
+	if err := chromedp.Listen(ctx, tab.heard); err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
 // heard takes an event of the page.
 func (b *Tab) heard(ev any) {
 	text := ""

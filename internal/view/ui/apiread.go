@@ -151,7 +151,7 @@ type getJob struct {
 }
 
 func (s *Server) apiJob(c *apiCall, in *getJob) (*JobDetail, error) {
-	j, err := s.readJob(c.r.Context(), c.r.PathValue("jid"))
+	j, err := s.readJobOf(c.r.Context(), c.r.PathValue("jid"), in.Host)
 	if err != nil {
 		return nil, err
 	}

@@ -30,11 +30,8 @@ func (s *Server) details(name string, r *http.Request) string {
 			view, _ := x.view(1 << 30)
 			parts = []string{strings.TrimSpace(view.Spec.title() + " " + view.JID)}
 		}
-	case name == "ping":
-		parts = []string{"host " + r.PostForm.Get("host")}
-		if !r.PostForm.Has("host") {
-			parts = []string{"targets " + r.PostForm.Get("expr")}
-		}
+	case strings.HasPrefix(r.URL.Path, "/hosts/"):
+		parts = selectionDetails(r.PostForm)
 	case name == "recurring.add":
 		f := r.PostForm
 		parts = []string{"name " + f.Get("name"), strings.TrimSpace(f.Get("what") + " " + f.Get("template")), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}

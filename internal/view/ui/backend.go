@@ -7,6 +7,7 @@ import (
 
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
@@ -55,6 +56,9 @@ type Backend interface {
 	// Drift returns what is kept of the hosts' agreement with their states, and the
 	// faults of files that cannot be read.
 	Drift(ctx context.Context) (subjects []*drift.Subject, faults []error, err error)
+	// Facts returns what hosts last said of themselves, by ID, and the faults of files that
+	// cannot be read.
+	Facts(ctx context.Context, ids []string) (known map[string]*facts.Facts, faults []error, err error)
 	// States calls a function with the names of all SLS files of the tree, and with
 	// what returns the beginning of the file of one.
 	States(ctx context.Context, f func(names []string, first func(name string) string) error) error
@@ -84,7 +88,8 @@ type Backend interface {
 	Runs(ctx context.Context) (*kept.Store, error)
 	// Start starts brine with the arguments of a run, as a process that goes on when this
 	// one ends. Answers of a template are handed over in a file that only the user of brine
-	// can read, and that is removed afterwards; nil: there are none.
+	// can read, and that is removed afterwards; nil: there are none. Of a run of
+	// kept.Functions, they have the function and its arguments as the list "call".
 	Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error)
 	// End ends what a run does, at once.
 	End(ctx context.Context, r *kept.Run) error

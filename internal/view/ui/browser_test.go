@@ -101,6 +101,20 @@ func TestRunInBrowser(t *testing.T) {
 	if !strings.Contains(text, "1000 of 1000 hosts done") || updates < 2 {
 		t.Errorf("%d updates: %s", updates, text)
 	}
+	seen := func(id string) chromedp.Action[chromedp.Void] {
+		return chromedp.WaitVisible(`.window a[href$="host=` + id + `"]`)
+	}
+	tab.Do(t, chromedp.Click(".hosts a[href$='/hosts?step=1']"), seen("web0"))
+	scroll := browsertest.Get(t, tab, chromedp.Evaluate[float64](`(() => { const w = document.getElementById("window"); w.scrollTop = w.scrollHeight; return w.scrollHeight })()`))
+	tab.Do(t, seen("web999"))
+	if n := browsertest.Get(t, tab, chromedp.Evaluate[int](`document.querySelectorAll(".window li").length`)); n > windowShown || scroll < 1000*20 {
+		t.Errorf("%d of 1000 hosts are in the page, which scrolls %g pixels", n, scroll)
+	}
+	browsertest.Get(t, tab, chromedp.Evaluate[float64](`document.getElementById("window").scrollTop = 0`))
+	tab.Do(t, seen("web0"))
+	for _, fault := range tab.Axe(t, false) {
+		t.Error(fault)
+	}
 	if !bench {
 		return
 	}

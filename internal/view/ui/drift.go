@@ -83,7 +83,7 @@ func driftTime(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return t.UTC().Format("2006-01-02 15:04")
+	return clock(t.UTC())
 }
 
 // deviating says what of a state deviates.

@@ -37,7 +37,7 @@ func driftPage(p page, v driftView) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer, table("drift", "Drift", "Host", "Status", "Plan", "Last looked at (UTC)", "Last agreed (UTC)"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer, table("drift", "Drift", "Host", "Status", "Plan", "Last looked at", "Last agreed"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if v.All > len(v.Rows) {
@@ -63,7 +63,7 @@ func driftCells(x *driftRow) templ.Component {
 		var templ_7745c5c3_Var10 = []any{"badge", "is-" + driftBadge(x.Status)}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var10...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var10).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var10).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, x.Status)
 		writeHTML(templ_7745c5c3_Buffer, "</span> ")

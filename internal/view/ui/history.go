@@ -26,20 +26,20 @@ const (
 
 // A historyFilter says which executions are listed.
 type historyFilter struct {
-	Name, Kind, Status, User, Host, Since, Before string
+	Name, Kind, Status, User, Host, Since, Until, Before string
 }
 
 func filterOf(q url.Values) historyFilter {
 	text := func(key string) string { return strings.TrimSpace(q.Get(key)) }
 	return historyFilter{
-		Name: text("name"), Kind: text("kind"), Status: text("status"), User: text("user"), Host: text("host"), Since: text("since"), Before: text("before"),
+		Name: text("name"), Kind: text("kind"), Status: text("status"), User: text("user"), Host: text("host"), Since: text("since"), Until: text("until"), Before: text("before"),
 	}
 }
 
 // values is the filter as a query of an address, without the page.
 func (f historyFilter) values() url.Values {
 	q := url.Values{}
-	for _, x := range [][2]string{{"name", f.Name}, {"kind", f.Kind}, {"status", f.Status}, {"user", f.User}, {"host", f.Host}, {"since", f.Since}} {
+	for _, x := range [][2]string{{"name", f.Name}, {"kind", f.Kind}, {"status", f.Status}, {"user", f.User}, {"host", f.Host}, {"since", f.Since}, {"until", f.Until}} {
 		if x[1] != "" {
 			q.Set(x[0], x[1])
 		}
@@ -77,6 +77,13 @@ func (f historyFilter) query() (history.Query, error) {
 		if q.Since, err = time.Parse(time.DateOnly, f.Since); err != nil {
 			return q, fmt.Errorf("%q is not a date such as 2026-12-01", f.Since)
 		}
+	}
+	if f.Until != "" {
+		day, err := time.Parse(time.DateOnly, f.Until)
+		if err != nil {
+			return q, fmt.Errorf("%q is not a date such as 2026-12-01", f.Until)
+		}
+		q.Until = day.AddDate(0, 0, 1).Add(-time.Microsecond)
 	}
 	return q, nil
 }

@@ -21,17 +21,19 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/history\" role=\"search\"><label for=\"name\">Name (a glob such as <code>deploy*</code>)</label> <input id=\"name\" name=\"name\" value=\"")
-			writeText(templ_7745c5c3_Buffer, f.Name)
+			writeValue(templ_7745c5c3_Buffer, f.Name)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"><div class=\"fields\"><div><label for=\"kind\">Kind</label>")
 			writePart(ctx, templ_7745c5c3_Buffer, choice("kind", f.Kind, executionKinds))
 			writeHTML(templ_7745c5c3_Buffer, "</div><div><label for=\"status\">Status</label>")
 			writePart(ctx, templ_7745c5c3_Buffer, choice("status", f.Status, history.Statuses()))
 			writeHTML(templ_7745c5c3_Buffer, "</div><div><label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
-			writeText(templ_7745c5c3_Buffer, f.User)
+			writeValue(templ_7745c5c3_Buffer, f.User)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"></div><div><label for=\"host\">Host</label> <input id=\"host\" name=\"host\" value=\"")
-			writeText(templ_7745c5c3_Buffer, f.Host)
+			writeValue(templ_7745c5c3_Buffer, f.Host)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"></div><div><label for=\"since\">Since (UTC)</label> <input id=\"since\" name=\"since\" type=\"date\" value=\"")
-			writeText(templ_7745c5c3_Buffer, f.Since)
+			writeValue(templ_7745c5c3_Buffer, f.Since)
+			writeHTML(templ_7745c5c3_Buffer, "\"></div><div><label for=\"until\">Until the end of (UTC)</label> <input id=\"until\" name=\"until\" type=\"date\" value=\"")
+			writeValue(templ_7745c5c3_Buffer, f.Until)
 			writeHTML(templ_7745c5c3_Buffer, "\"></div></div><button>Show</button></form>")
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
@@ -41,13 +43,13 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no such executions.</p>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"/history/compare\">")
-				templ_7745c5c3_Var8 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var9 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range rows {
 						writePart(ctx, templ_7745c5c3_Buffer, executionRow(&rows[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, table("", "Executions", "Compare", "Name", "Status", "Started (UTC)", "Time", "Steps", "Hosts", "User"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer, table("", "Executions", "Compare", "Name", "Status", "Started", "Time", "Steps", "Hosts", "User"))
 				if len(rows) > 1 {
 					writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\">Compare the two that are chosen</button>")
 				}
@@ -74,15 +76,15 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 
 //go:noinline
 func choice(name, chosen string, all []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var11 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var12 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<select id=\"")
-		writeText(templ_7745c5c3_Buffer, name)
+		writeValue(templ_7745c5c3_Buffer, name)
 		writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
-		writeText(templ_7745c5c3_Buffer, name)
+		writeValue(templ_7745c5c3_Buffer, name)
 		writeHTML(templ_7745c5c3_Buffer, "\"><option value=\"\">any</option> ")
 		for _, x := range all {
 			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-			writeText(templ_7745c5c3_Buffer, x)
+			writeValue(templ_7745c5c3_Buffer, x)
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 			if x == chosen {
 				writeHTML(templ_7745c5c3_Buffer, " selected")
@@ -98,9 +100,9 @@ func choice(name, chosen string, all []string) templ.Component {
 
 //go:noinline
 func executionRow(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td><input type=\"checkbox\" name=\"jid\" value=\"")
-		writeText(templ_7745c5c3_Buffer, e.JID)
+		writeValue(templ_7745c5c3_Buffer, e.JID)
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Compare "+e.Name+" of "+clock(e.Started))
 		writeHTML(templ_7745c5c3_Buffer, "\"></td><th scope=\"row\"><a href=\"")
@@ -136,8 +138,8 @@ func executionRow(e *history.Execution) templ.Component {
 
 //go:noinline
 func executionPage(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var30 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, x.Description)
@@ -146,7 +148,7 @@ func executionPage(p page, x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " <div")
 			if x.live() {
 				writeHTML(templ_7745c5c3_Buffer, " data-events=\"")
-				writeText(templ_7745c5c3_Buffer, path("history", x.JID, "events"))
+				writeValue(templ_7745c5c3_Buffer, path("history", x.JID, "events"))
 				writeHTML(templ_7745c5c3_Buffer, "\"")
 			}
 			writeHTML(templ_7745c5c3_Buffer, ">")
@@ -164,7 +166,7 @@ func executionPage(p page, x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -173,7 +175,7 @@ func executionPage(p page, x executionView) templ.Component {
 //
 //go:noinline
 func executionUpdate(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
 		writePart(ctx, templ_7745c5c3_Buffer, executionState(x))
 		writePart(ctx, templ_7745c5c3_Buffer, executionFacts(x))
 		writePart(ctx, templ_7745c5c3_Buffer, executionLinks(p, x))
@@ -189,11 +191,11 @@ func executionUpdate(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionState(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var34 = []any{"is-" + x.Status}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var34...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var35 = []any{"is-" + x.Status}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var35...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text data-state role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var34).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var35).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, x.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -203,7 +205,7 @@ func executionState(x executionView) templ.Component {
 
 //go:noinline
 func executionFacts(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var38 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<dl id=\"execution-facts\" class=\"facts\"><div><dt>Status</dt><dd>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(x.Status))
 		writeText(templ_7745c5c3_Buffer, stepsText(&x.Execution))
@@ -217,11 +219,11 @@ func executionFacts(x executionView) templ.Component {
 		writeText(templ_7745c5c3_Buffer, x.User)
 		writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>Started</dt><dd>")
 		writeText(templ_7745c5c3_Buffer, clock(x.Started))
-		writeHTML(templ_7745c5c3_Buffer, " UTC</dd></div>")
+		writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
 		if !x.Ended.IsZero() {
 			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Ended</dt><dd>")
 			writeText(templ_7745c5c3_Buffer, clock(x.Ended))
-			writeHTML(templ_7745c5c3_Buffer, " UTC, after ")
+			writeHTML(templ_7745c5c3_Buffer, ", after ")
 			writeText(templ_7745c5c3_Buffer, durationText(x.Duration()))
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
 		}
@@ -259,7 +261,7 @@ func executionFacts(x executionView) templ.Component {
 
 //go:noinline
 func executionLinks(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var52 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var53 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-links\"><p class=\"links\">")
 		if x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -292,7 +294,7 @@ func executionLinks(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionDiffs(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-diffs\"><h2>Changes of files</h2>")
 		if !x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The job cache of this machine does not have the record of this execution (any more), which has them.</p>")
@@ -314,10 +316,10 @@ func executionDiffs(x executionView) templ.Component {
 
 //go:noinline
 func timelineItem(p page, x executionView, i int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var62 templ.Component) (templ_7745c5c3_Err error) {
 		t := &x.Steps[i]
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
-		writeText(templ_7745c5c3_Buffer, "time-"+strconv.Itoa(i+1))
+		writeValue(templ_7745c5c3_Buffer, "time-"+strconv.Itoa(i+1))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"timeline\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(t.State))
 		writeText(templ_7745c5c3_Buffer, t.ID)
@@ -390,12 +392,12 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 //
 //go:noinline
 func gantt(b *bar, state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var76 templ.Component) (templ_7745c5c3_Err error) {
 		if b != nil {
-			var templ_7745c5c3_Var76 = []any{"bar", "is-" + state}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var76...)
+			var templ_7745c5c3_Var77 = []any{"bar", "is-" + state}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var77...)
 			writeHTML(templ_7745c5c3_Buffer, "<svg class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var76).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var77).String())
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"")
 			writeText(templ_7745c5c3_Buffer, b.X)
 			writeHTML(templ_7745c5c3_Buffer, "\" y=\"0\" width=\"")
@@ -408,7 +410,7 @@ func gantt(b *bar, state string) templ.Component {
 
 //go:noinline
 func fileDiffItem(d *fileDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var80 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var81 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Change of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\"><h3>")
@@ -424,10 +426,10 @@ func fileDiffItem(d *fileDiff) templ.Component {
 		writeText(templ_7745c5c3_Buffer, "Diff of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		for _, l := range diffLines(d.Diff) {
-			var templ_7745c5c3_Var88 = []any{l.class}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var88...)
+			var templ_7745c5c3_Var89 = []any{l.class}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var89...)
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var88).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var89).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, l.text)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -441,7 +443,7 @@ func fileDiffItem(d *fileDiff) templ.Component {
 //
 //go:noinline
 func retryButton(p page, jid string, n int, step string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var91 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var92 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("jobs", jid, "retry"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -457,9 +459,9 @@ func retryButton(p page, jid string, n int, step string) templ.Component {
 
 //go:noinline
 func comparePage(p page, d *history.Diff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var95 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var96 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_Var97 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var96 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var97 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var98 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">Execution</th>")
 				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Then))
 				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Now))
@@ -467,7 +469,7 @@ func comparePage(p page, d *history.Diff) templ.Component {
 				writePart(ctx, templ_7745c5c3_Buffer, badge(d.Then.Status))
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 				writePart(ctx, templ_7745c5c3_Buffer, badge(d.Now.Status))
-				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Started (UTC)</th><td>")
+				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Started</th><td>")
 				writeText(templ_7745c5c3_Buffer, clock(d.Then.Started))
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 				writeText(templ_7745c5c3_Buffer, clock(d.Now.Started))
@@ -493,17 +495,17 @@ func comparePage(p page, d *history.Diff) templ.Component {
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var97), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var98), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
 			writeHTML(templ_7745c5c3_Buffer, " <h2>Definition</h2>")
 			if d.Definition == "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">Both ran the same definition.</p>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<pre class=\"diff\" tabindex=\"0\" role=\"region\" aria-label=\"Diff of the definitions\">")
 				for _, l := range diffLines(short(d.Definition)) {
-					var templ_7745c5c3_Var108 = []any{l.class}
-					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var108...)
+					var templ_7745c5c3_Var109 = []any{l.class}
+					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var109...)
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var108).String())
+					writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var109).String())
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, l.text)
 					writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -525,14 +527,14 @@ func comparePage(p page, d *history.Diff) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var96), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var97), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func executionCell(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var111 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var112 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<td><a href=\"")
 		writeURL(templ_7745c5c3_Buffer, path("history", e.JID))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -546,7 +548,7 @@ func executionCell(e *history.Execution) templ.Component {
 
 //go:noinline
 func stepDiffItem(sd *history.StepDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var115 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var116 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><h3>")
 		writeText(templ_7745c5c3_Buffer, sd.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
@@ -554,7 +556,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		shown, more := hostDiffs(sd.Hosts)
 		if len(shown) > 0 {
-			templ_7745c5c3_Var118 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var119 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				for _, h := range shown {
 					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
 					writeText(templ_7745c5c3_Buffer, h.Host)
@@ -566,7 +568,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var118), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var119), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
 		}
 		if more > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")

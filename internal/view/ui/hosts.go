@@ -2,25 +2,25 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
-	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 )
 
 // Bounds of the pages of hosts.
 const (
-	hostsShown  = 100 // on a page; a button asks as many at once whether they answer
+	hostsShown  = 100 // on a page
 	jobsLooked  = 300 // newest jobs that are searched for results of hosts
 	jobsRead    = 3   // of them with so many hosts that their records have to be read
 	jobsOfHost  = 20
@@ -30,8 +30,9 @@ const (
 // A hostRow is a host in the list.
 type hostRow struct {
 	ID    string
-	Last  *lastResult // nil: none is known
-	Drift string      // whether it agrees with its states; "": it was not looked at
+	Last  *lastResult  // nil: none is known
+	Facts *facts.Facts // nil: none are kept
+	Drift string       // whether it agrees with its states; "": it was not looked at
 }
 
 // A lastResult is how a host did in a job, or in an execution that the job cache
@@ -63,8 +64,14 @@ func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
 		if err == nil {
 			agrees, err = s.driftByHost(r.Context())
 		}
+		var kept map[string]*facts.Facts
+		if err == nil {
+			var faults []error
+			kept, faults, err = s.back(r.Context()).facts(r.Context(), shown)
+			note = strings.TrimSpace(note + " " + factFaults(faults))
+		}
 		for i, id := range shown {
-			rows[i] = hostRow{id, last[id], agrees[id]}
+			rows[i] = hostRow{ID: id, Last: last[id], Drift: agrees[id], Facts: kept[id]}
 		}
 	}
 	var chains []Entry
@@ -74,12 +81,14 @@ func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err != nil {
 		problem, rows = err.Error(), nil
 	}
-	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, Rows: rows, From: from, All: len(ids), Note: note, Problem: problem, Chains: chains}))
+	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, By: r.FormValue("by"), Rows: rows, From: from, All: len(ids), Note: note, Problem: problem, Chains: chains, Now: s.opts.Now()}))
 }
 
 // A hostsView is the list of hosts as a page shows it.
 type hostsView struct {
 	Expr    string
+	By      string // byFacts: matched by kept facts
+	Now     time.Time
 	Rows    []hostRow
 	From    int // how many are before them
 	All     int
@@ -90,7 +99,11 @@ type hostsView struct {
 
 // at is the address of the part of the list that begins after some hosts.
 func (v hostsView) at(from int) string {
-	return "/hosts?" + url.Values{"expr": {v.Expr}, "from": {strconv.Itoa(max(0, from))}}.Encode()
+	q := url.Values{"expr": {v.Expr}, "from": {strconv.Itoa(max(0, from))}}
+	if v.By != "" {
+		q.Set("by", v.By)
+	}
+	return "/hosts?" + q.Encode()
 }
 
 // hostsOf is the address of the list of who matches a target expression.
@@ -101,8 +114,23 @@ func (s *Server) matching(r *http.Request) (expr string, ids []string, note stri
 	if expr = strings.TrimSpace(r.FormValue("expr")); expr == "" {
 		expr = "*"
 	}
-	ids, note, err = s.back(r.Context()).match(r.Context(), expr)
+	if r.FormValue("by") == byFacts {
+		ids, note, err = s.back(r.Context()).matchFacts(r.Context(), expr)
+	} else {
+		ids, note, err = s.back(r.Context()).match(r.Context(), expr)
+	}
 	return expr, ids, note, err
+}
+
+// byFacts has a target expression matched by what is kept of hosts, without asking any.
+const byFacts = "facts"
+
+// factFaults says of how many hosts the facts cannot be read, and of the first why.
+func factFaults(faults []error) string {
+	if len(faults) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The facts of %s cannot be read: %s.", hostCount(len(faults)), faults[0])
 }
 
 // driftByHost is whether hosts agree with their states, in a word: of several plans of a
@@ -211,6 +239,10 @@ type hostView struct {
 	Known   bool // in the roster
 	Jobs    []lastResult
 	Steps   []history.HostStep
+	Drift   string // "": it was not looked at
+	Facts   *facts.Facts
+	Grains  string // all facts, as JSON
+	Now     time.Time
 	Problem string
 }
 
@@ -226,7 +258,7 @@ func (s *Server) host(w http.ResponseWriter, r *http.Request, v *visit) {
 // viewHost reads what is known of the host of a request.
 func (s *Server) viewHost(r *http.Request) (hostView, error) {
 	ctx := r.Context()
-	x := hostView{ID: r.PathValue("id")}
+	x := hostView{ID: r.PathValue("id"), Now: s.opts.Now()}
 	ids, _, err := s.back(ctx).match(ctx, "L@"+x.ID)
 	if err != nil {
 		x.Problem = err.Error()
@@ -248,42 +280,60 @@ func (s *Server) viewHost(r *http.Request) (hostView, error) {
 		err = fmt.Errorf("host %s: %w", x.ID, ErrNotFound)
 	}
 	x.Steps = x.Steps[:min(len(x.Steps), shownReturns)]
+	if err == nil {
+		err = s.addFacts(r.Context(), &x)
+	}
 	return x, err
 }
 
-// pingHosts asks a host, or the hosts of a page, whether they answer.
-func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
-	host := r.PostForm.Get("host")
-	if host != "" {
-		r.Form.Set("expr", "L@"+host)
-	}
-	expr, ids, _, err := s.matching(r)
-	from, _ := strconv.Atoi(r.PostForm.Get("from"))
-	ids = ids[min(max(0, from), len(ids)):]
-	ids = slices.Clone(ids[:min(hostsShown, len(ids))])
-	switch {
-	case err != nil:
-	case host != "" && !slices.Equal(ids, []string{host}):
-		err = fmt.Errorf("host %s: %w in the roster", host, ErrNotFound)
-	case len(ids) == 0:
-		err = errors.New("nothing matches " + expr)
-	default:
-		// They become a list of one argument.
-		if i := slices.IndexFunc(ids, func(id string) bool { return strings.HasPrefix(id, "-") || strings.Contains(id, ",") }); i >= 0 {
-			err = fmt.Errorf("the host %q cannot be asked from here, because of its name", ids[i])
-		}
-	}
-	var x *run
-	if err == nil {
-		spec := runSpec{Spec: kept.Spec{Kind: kept.Hosts, Name: hostCount(len(ids)) + " that match " + expr, Hosts: ids}}
-		if len(ids) == 1 {
-			spec.Name = ids[0]
-		}
-		x, err = s.start(r.Context(), spec, v)
-	}
+// addFacts adds what is kept of a host, and whether it agrees with its states.
+func (s *Server) addFacts(ctx context.Context, x *hostView) error {
+	all, faults, err := s.back(ctx).facts(ctx, []string{x.ID})
 	if err != nil {
-		s.fault(w, r, err)
-		return
+		return err
 	}
-	see(w, r, "runs", x.ID)
+	if x.Facts = all[x.ID]; x.Facts != nil {
+		grains, err := x.Facts.Grains()
+		if err != nil {
+			faults = append(faults, err)
+		}
+		x.Grains = pretty(grains)
+	}
+	if text := factFaults(faults); text != "" {
+		x.Problem = strings.TrimSpace(x.Problem + " " + text)
+	}
+	agrees, err := s.driftByHost(ctx)
+	x.Drift = agrees[x.ID]
+	return err
+}
+
+// ageText is how long ago something was, in words.
+func ageText(now, at time.Time) string {
+	d := now.Sub(at)
+	switch {
+	case d < time.Minute:
+		return "less than a minute ago"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// factsText are the facts of a host that lists show.
+func factsText(f *facts.Facts) string {
+	var parts []string
+	for _, x := range []string{f.OS, f.Kernel, f.Arch} {
+		if x != "" {
+			parts = append(parts, x)
+		}
+	}
+	if f.CPUs > 0 {
+		parts = append(parts, fmt.Sprintf("%d CPUs", f.CPUs))
+	}
+	if f.Memory > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f GiB", float64(f.Memory)/1024))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -18,9 +18,15 @@ import (
 func hostsPage(p page, v hostsView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/hosts\" role=\"search\"><label for=\"expr\">Targets</label> <input id=\"expr\" name=\"expr\" value=\"")
-			writeText(templ_7745c5c3_Buffer, v.Expr)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"expr-help\"> <button>Show</button><p class=\"hint\" id=\"expr-help\">")
+			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/hosts\" role=\"search\"><div class=\"fields\"><div><label for=\"expr\">Targets</label> <input id=\"expr\" name=\"expr\" value=\"")
+			writeValue(templ_7745c5c3_Buffer, v.Expr)
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"expr-help\"></div><div><label for=\"by\">Grains</label> <select id=\"by\" name=\"by\"><option value=\"\">asked now, as far as your role may</option> <option value=\"")
+			writeValue(templ_7745c5c3_Buffer, byFacts)
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+			if v.By == byFacts {
+				writeHTML(templ_7745c5c3_Buffer, " selected")
+			}
+			writeHTML(templ_7745c5c3_Buffer, ">as kept: no host is asked</option></select></div></div><button>Show</button><p class=\"hint\" id=\"expr-help\">")
 			writePart(ctx, templ_7745c5c3_Buffer, targetHelp())
 			writeHTML(templ_7745c5c3_Buffer, "</p></form>")
 			if v.Problem != "" {
@@ -39,60 +45,42 @@ func hostsPage(p page, v hostsView) templ.Component {
 				}
 				writeHTML(templ_7745c5c3_Buffer, " ")
 				if len(v.Rows) > 0 {
-					templ_7745c5c3_Var8 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					if p.may(Operator) {
+						writeHTML(templ_7745c5c3_Buffer, "<form id=\"act\" method=\"post\">")
+						writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+						writePart(ctx, templ_7745c5c3_Buffer, once())
+						writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"expr\" value=\"")
+						writeValue(templ_7745c5c3_Buffer, v.Expr)
+						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"by\" value=\"")
+						writeValue(templ_7745c5c3_Buffer, v.By)
+						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"count\" value=\"")
+						writeValue(templ_7745c5c3_Buffer, strconv.Itoa(v.All))
+						writeHTML(templ_7745c5c3_Buffer, "\"></form>")
+					}
+					writeHTML(templ_7745c5c3_Buffer, " ")
+					templ_7745c5c3_Var12 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 						for _, x := range v.Rows {
-							writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
-							writeURL(templ_7745c5c3_Buffer, path("hosts", x.ID))
-							writeHTML(templ_7745c5c3_Buffer, "\">")
-							writeText(templ_7745c5c3_Buffer, x.ID)
-							writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-							if x.Drift == "" {
-								writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">not looked at</span>")
-							} else {
-								var templ_7745c5c3_Var11 = []any{"badge", "is-" + driftBadge(x.Drift)}
-								_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
-								writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-								writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
-								writeHTML(templ_7745c5c3_Buffer, "\">")
-								writeText(templ_7745c5c3_Buffer, x.Drift)
-								writeHTML(templ_7745c5c3_Buffer, "</span>")
-							}
-							writeHTML(templ_7745c5c3_Buffer, "</td>")
-							writePart(ctx, templ_7745c5c3_Buffer, lastCells(x.Last))
-							writeHTML(templ_7745c5c3_Buffer, "</tr>")
+							writePart(ctx, templ_7745c5c3_Buffer, hostItem(p, v, x))
 						}
 						return nil
 					})
-					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, table("hosts", "Hosts", "Host", "Drift", "Last result", "Job", "Began"))
-					writeHTML(templ_7745c5c3_Buffer, " ")
+					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer, table("hosts", "Hosts", hostHeads(p)...))
+					writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
+					if v.From > 0 {
+						writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+						writeURL(templ_7745c5c3_Buffer, v.at(v.From-hostsShown))
+						writeHTML(templ_7745c5c3_Buffer, "\">Hosts before</a> ")
+					}
+					if v.From+len(v.Rows) < v.All {
+						writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+						writeURL(templ_7745c5c3_Buffer, v.at(v.From+hostsShown))
+						writeHTML(templ_7745c5c3_Buffer, "\">More hosts</a>")
+					}
+					writeHTML(templ_7745c5c3_Buffer, "</p>")
 					if p.may(Operator) {
-						writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
-						writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
-						writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"expr\" value=\"")
-						writeText(templ_7745c5c3_Buffer, v.Expr)
-						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"from\" value=\"")
-						writeText(templ_7745c5c3_Buffer, strconv.Itoa(v.From))
-						writeHTML(templ_7745c5c3_Buffer, "\"> <button class=\"quiet\">")
-						writeText(templ_7745c5c3_Buffer, "Ask "+theseHosts(len(v.Rows))+" for an answer (test.ping)")
-						writeHTML(templ_7745c5c3_Buffer, "</button></form>")
+						writePart(ctx, templ_7745c5c3_Buffer, selectionForm(p, v))
 					}
 				}
-				writeHTML(templ_7745c5c3_Buffer, " ")
-				if len(v.Rows) > 0 && len(v.Chains) > 0 {
-					writePart(ctx, templ_7745c5c3_Buffer, hostsToChain(v))
-				}
-				writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
-				if v.From > 0 {
-					writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-					writeURL(templ_7745c5c3_Buffer, v.at(v.From-hostsShown))
-					writeHTML(templ_7745c5c3_Buffer, "\">Hosts before</a> ")
-				}
-				if v.From+len(v.Rows) < v.All {
-					writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-					writeURL(templ_7745c5c3_Buffer, v.at(v.From+hostsShown))
-					writeHTML(templ_7745c5c3_Buffer, "\">More hosts</a>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
 			return nil
 		})
@@ -101,43 +89,96 @@ func hostsPage(p page, v hostsView) templ.Component {
 	})
 }
 
-// hostsToChain adds a step on the hosts that match to a chain.
+//go:noinline
+func hostItem(p page, v hostsView, x hostRow) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var15 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<tr>")
+		if p.may(Operator) {
+			writeHTML(templ_7745c5c3_Buffer, "<td><input type=\"checkbox\" form=\"act\" name=\"id\" value=\"")
+			writeValue(templ_7745c5c3_Buffer, x.ID)
+			writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
+			writeText(templ_7745c5c3_Buffer, "Select "+x.ID)
+			writeHTML(templ_7745c5c3_Buffer, "\"></td>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "<th scope=\"row\"><a href=\"")
+		writeURL(templ_7745c5c3_Buffer, path("hosts", x.ID))
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		writeText(templ_7745c5c3_Buffer, x.ID)
+		writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
+		if x.Facts == nil {
+			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">never read</span>")
+		} else {
+			writeText(templ_7745c5c3_Buffer, factsText(x.Facts))
+			writeHTML(templ_7745c5c3_Buffer, " <span class=\"more\">read ")
+			writeText(templ_7745c5c3_Buffer, ageText(v.Now, x.Facts.At))
+			writeHTML(templ_7745c5c3_Buffer, "</span>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+		writePart(ctx, templ_7745c5c3_Buffer, driftText(x.Drift))
+		writeHTML(templ_7745c5c3_Buffer, "</td>")
+		writePart(ctx, templ_7745c5c3_Buffer, lastCells(x.Last))
+		writeHTML(templ_7745c5c3_Buffer, "</tr>")
+		return nil
+	})
+}
+
+//go:noinline
+func driftText(status string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
+		if status == "" {
+			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">not looked at</span>")
+		} else {
+			var templ_7745c5c3_Var23 = []any{"badge", "is-" + driftBadge(status)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
+			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var23).String())
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeText(templ_7745c5c3_Buffer, status)
+			writeHTML(templ_7745c5c3_Buffer, "</span>")
+		}
+		return nil
+	})
+}
+
+// selectionForm is what can be done with hosts of the list.
 //
 //go:noinline
-func hostsToChain(v hostsView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var19 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<details><summary>Add a step on these hosts to a chain</summary> ")
-		for i, c := range v.Chains {
-			writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"")
-			writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "step"))
-			writeHTML(templ_7745c5c3_Buffer, "\"><input type=\"hidden\" name=\"targets\" value=\"")
-			writeText(templ_7745c5c3_Buffer, v.Expr)
-			writeHTML(templ_7745c5c3_Buffer, "\"> <label for=\"")
-			writeText(templ_7745c5c3_Buffer, "act-"+strconv.Itoa(i))
-			writeHTML(templ_7745c5c3_Buffer, "\">")
-			writeText(templ_7745c5c3_Buffer, "To "+c.Name)
-			writeHTML(templ_7745c5c3_Buffer, "</label><div class=\"row\"><select id=\"")
-			writeText(templ_7745c5c3_Buffer, "act-"+strconv.Itoa(i))
-			writeHTML(templ_7745c5c3_Buffer, "\" name=\"action\">")
+func selectionForm(p page, v hostsView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"act-heading\"><h2 id=\"act-heading\">Act on hosts</h2><fieldset class=\"row\"><legend>Which hosts</legend> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, scopeTicked)
+		writeHTML(templ_7745c5c3_Buffer, "\" checked> the hosts ticked above</label> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, scopeAll)
+		writeHTML(templ_7745c5c3_Buffer, "\"> ")
+		writeText(templ_7745c5c3_Buffer, allThat(v))
+		writeHTML(templ_7745c5c3_Buffer, "</label></fieldset><div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/ping\" class=\"quiet\">Ask for an answer (test.ping)</button> <button form=\"act\" formaction=\"/hosts/facts\" class=\"quiet\">Read facts (grains.items)</button></div>")
+		if p.may(Editor) {
+			writeHTML(templ_7745c5c3_Buffer, "<details><summary>Run a function or apply states</summary> <label for=\"function\">Function</label> <input id=\"function\" form=\"act\" name=\"function\" autocapitalize=\"none\" autocomplete=\"off\" placeholder=\"state.apply\" aria-describedby=\"function-help\"><p class=\"hint\" id=\"function-help\">An execution function: <code>state.apply</code>, <code>cmd.run</code>, <code>pkg.install</code></p><label for=\"arguments\">Arguments</label> <textarea id=\"arguments\" form=\"act\" name=\"arguments\" rows=\"3\" aria-describedby=\"arguments-help\"></textarea><p class=\"hint\" id=\"arguments-help\">One on each line, as on the command line: the SLS for <code>state.apply</code>, or <code>name=value</code></p><p><label class=\"check\"><input type=\"checkbox\" form=\"act\" name=\"confirm\" value=\"yes\"> Yes, run it now on the chosen hosts</label></p><div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/run\">Run</button> <button form=\"act\" formaction=\"/hosts/run\" name=\"test\" value=\"yes\" class=\"quiet\">Run with test=True: only show what would change</button></div></details> <details><summary>Add a step on these hosts to a chain</summary><div class=\"fields\"><div><label for=\"act-action\">Step</label> <select id=\"act-action\" form=\"act\" name=\"action\">")
 			for _, k := range hostActions {
 				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-				writeText(templ_7745c5c3_Buffer, k)
+				writeValue(templ_7745c5c3_Buffer, k)
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, actionTexts[k])
 				writeHTML(templ_7745c5c3_Buffer, "</option>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</select> <button class=\"quiet\" aria-label=\"")
-			writeText(templ_7745c5c3_Buffer, "Add to "+c.Name)
-			writeHTML(templ_7745c5c3_Buffer, "\">Add</button></div></form>")
+			writeHTML(templ_7745c5c3_Buffer, "</select></div><div><label for=\"act-chain\">Chain</label> <select id=\"act-chain\" form=\"act\" name=\"chain\"><option value=\"\">a new one:</option> ")
+			for _, c := range v.Chains {
+				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+				writeValue(templ_7745c5c3_Buffer, c.Name)
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeText(templ_7745c5c3_Buffer, c.Name)
+				writeHTML(templ_7745c5c3_Buffer, "</option>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</select></div><div><label for=\"act-name\">Name of a new chain</label> <input id=\"act-name\" form=\"act\" name=\"name\" autocapitalize=\"none\" autocomplete=\"off\"></div></div><button form=\"act\" formaction=\"/hosts/chain\" class=\"quiet\">Go on to the step</button></details>")
 		}
-		writeHTML(templ_7745c5c3_Buffer, "</details>")
+		writeHTML(templ_7745c5c3_Buffer, "</section>")
 		return nil
 	})
 }
 
 //go:noinline
 func lastCells(x *lastResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
 		if x == nil {
 			writeHTML(templ_7745c5c3_Buffer, "<td colspan=\"3\"><span class=\"more\">none is known</span></td>")
 		} else {
@@ -153,7 +194,7 @@ func lastCells(x *lastResult) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, lastText(x))
 			writeHTML(templ_7745c5c3_Buffer, "</a></td><td>")
-			writeText(templ_7745c5c3_Buffer, x.Time)
+			writeText(templ_7745c5c3_Buffer, recordTime(x.Time))
 			writeHTML(templ_7745c5c3_Buffer, "</td>")
 		}
 		return nil
@@ -162,8 +203,8 @@ func lastCells(x *lastResult) templ.Component {
 
 //go:noinline
 func hostPage(p page, x hostView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var34 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var39 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var40 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x.Problem)
@@ -175,15 +216,41 @@ func hostPage(p page, x hostView) templ.Component {
 			if x.Known && p.may(Operator) {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+				writePart(ctx, templ_7745c5c3_Buffer, once())
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"host\" value=\"")
-				writeText(templ_7745c5c3_Buffer, x.ID)
-				writeHTML(templ_7745c5c3_Buffer, "\"> <button>Ask it for an answer (test.ping)</button></form>")
+				writeValue(templ_7745c5c3_Buffer, x.ID)
+				writeHTML(templ_7745c5c3_Buffer, "\"><div class=\"buttons\"><button>Ask it for an answer (test.ping)</button> <button class=\"quiet\" formaction=\"/hosts/facts\">Read its facts (grains.items)</button></div></form>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " <dl class=\"facts\"><div><dt>Drift</dt><dd>")
+			writePart(ctx, templ_7745c5c3_Buffer, driftText(x.Drift))
+			writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>Facts</dt><dd>")
+			if x.Facts == nil {
+				writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">never read</span>")
+			} else {
+				writeText(templ_7745c5c3_Buffer, factsText(x.Facts))
+				writeHTML(templ_7745c5c3_Buffer, " <span class=\"more\">as of ")
+				writeText(templ_7745c5c3_Buffer, clock(x.Facts.At))
+				writeHTML(templ_7745c5c3_Buffer, ", ")
+				writeText(templ_7745c5c3_Buffer, ageText(x.Now, x.Facts.At))
+				writeHTML(templ_7745c5c3_Buffer, ", by <a href=\"")
+				writeURL(templ_7745c5c3_Buffer, path("jobs", x.Facts.JID))
+				writeHTML(templ_7745c5c3_Buffer, "\">job ")
+				writeText(templ_7745c5c3_Buffer, x.Facts.JID)
+				writeHTML(templ_7745c5c3_Buffer, "</a></span>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</dd></div></dl>")
+			if x.Grains != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<details><summary>All facts, as they were ")
+				writeText(templ_7745c5c3_Buffer, ageText(x.Now, x.Facts.At))
+				writeHTML(templ_7745c5c3_Buffer, "</summary><pre tabindex=\"0\" role=\"region\" aria-label=\"All facts\">")
+				writeText(templ_7745c5c3_Buffer, x.Grains)
+				writeHTML(templ_7745c5c3_Buffer, "</pre></details>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>Newest jobs</h2>")
 			if len(x.Jobs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				templ_7745c5c3_Var37 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var50 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Jobs {
 						writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 						writePart(ctx, templ_7745c5c3_Buffer, badge(x.Jobs[i].Result))
@@ -197,24 +264,24 @@ func hostPage(p page, x hostView) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "\">")
 						writeText(templ_7745c5c3_Buffer, lastText(&x.Jobs[i]))
 						writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-						writeText(templ_7745c5c3_Buffer, x.Jobs[i].Time)
+						writeText(templ_7745c5c3_Buffer, recordTime(x.Jobs[i].Time))
 						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var37), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var50), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>History</h2>")
 			if len(x.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no executions with this host.</p>")
 			} else {
-				templ_7745c5c3_Var42 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var55 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Steps {
 						writePart(ctx, templ_7745c5c3_Buffer, hostStepRow(&x.Steps[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var55), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended", "Time"))
 				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")
@@ -223,14 +290,14 @@ func hostPage(p page, x hostView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var34), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var40), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func hostStepRow(h *history.HostStep) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var58 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(resultOf(h.Result, h.Changed)))
 		if why := whyOf(h.Detail); why != "" {
@@ -262,11 +329,19 @@ func partText(v hostsView) string {
 	return fmt.Sprintf(", %d to %d of them", v.From+1, v.From+len(v.Rows))
 }
 
-func theseHosts(n int) string {
-	if n == 1 {
-		return "this host"
+func allThat(v hostsView) string {
+	if v.All == 1 {
+		return "the host that matches"
 	}
-	return fmt.Sprintf("these %d hosts", n)
+	return fmt.Sprintf("all %d hosts that match", v.All)
+}
+
+func hostHeads(p page) []string {
+	heads := []string{"Host", "Facts", "Drift", "Last result", "Job", "Began"}
+	if p.may(Operator) {
+		heads = append([]string{"Select"}, heads...)
+	}
+	return heads
 }
 
 func lastText(x *lastResult) string {

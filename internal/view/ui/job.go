@@ -22,7 +22,9 @@ const (
 	shownReturns = 200 // hosts of a job or step
 	shownStates  = 100 // of a host, unless the page shows this host alone
 	shownText    = 64 << 10
-	shownTexts   = 4 << 20 // all texts of a page
+	shownTexts   = 4 << 20  // all texts of a page
+	readReturns  = 32 << 20 // that are large, of hosts that failed and of others
+	leastText    = 4 << 10  // of each text, however many there are
 )
 
 // A jobView is a job as a page shows it.
@@ -298,11 +300,15 @@ func pretty(v value.Value) string {
 	return short(b.String())
 }
 
-func short(text string) string {
-	if len(text) <= shownText {
+func short(text string) string { return cutTo(text, shownText) }
+
+// cutTo is a text of at most so many bytes, which say how many more there were.
+func cutTo(text string, most int) string {
+	const note = 100 // bytes of what is said
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf("\n… %d more bytes; 'brine run jobs.lookup_jid' shows all", len(text)-shownText)
+	return strings.ToValidUTF8(text[:most-note], "") + fmt.Sprintf("\n… %d more bytes; 'brine run jobs.lookup_jid' shows all", len(text)-most+note)
 }
 
 // resumeJob continues a recorded orchestration that did not succeed; see
@@ -368,12 +374,25 @@ func (s *Server) recorded(r *http.Request, j *jobs.Job) (runSpec, error) {
 }
 
 // readJob reads the record of a job.
-func (s *Server) readJob(ctx context.Context, jid string) (found *jobs.Job, err error) {
+func (s *Server) readJob(ctx context.Context, jid string) (*jobs.Job, error) {
+	return s.readJobOf(ctx, jid, "")
+}
+
+// readJobOf is readJob with large returns of one host only; "" are all, up to a bound.
+func (s *Server) readJobOf(ctx context.Context, jid, only string) (found *jobs.Job, err error) {
 	if !jobs.IsJID(jid) {
 		return nil, fmt.Errorf("%q is not a job id: %w", jid, ErrNotFound)
 	}
 	err = s.back(ctx).jobs(ctx, func(files *jobs.Files) (err error) {
-		found, err = files.Job(ctx, jid)
+		left := shownTexts
+		found, err = files.TrimmedJob(ctx, jid, &jobs.Trim{Only: only, Large: readReturns, Text: func(text string) string {
+			if len(text) <= leastText {
+				return text
+			}
+			text = cutTo(text, max(leastText, min(shownText, left)))
+			left -= len(text)
+			return text
+		}})
 		return err
 	})
 	if err == nil && found == nil {

@@ -73,7 +73,7 @@ func navLink(p page, at, href, text string) templ.Component {
 func csrf(p page) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var9 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"csrf\" value=\"")
-		writeText(templ_7745c5c3_Buffer, p.csrf())
+		writeValue(templ_7745c5c3_Buffer, p.csrf())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		return nil
 	})
@@ -85,7 +85,7 @@ func csrf(p page) templ.Component {
 func once() templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var11 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"once\" value=\"")
-		writeText(templ_7745c5c3_Buffer, secret()[:16])
+		writeValue(templ_7745c5c3_Buffer, secret()[:16])
 		writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"off\">")
 		return nil
 	})
@@ -117,9 +117,9 @@ func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Co
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if passwords {
 				writeHTML(templ_7745c5c3_Buffer, "<form class=\"card narrow\" method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"next\" value=\"")
-				writeText(templ_7745c5c3_Buffer, next)
+				writeValue(templ_7745c5c3_Buffer, next)
 				writeHTML(templ_7745c5c3_Buffer, "\"> <label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
-				writeText(templ_7745c5c3_Buffer, name)
+				writeValue(templ_7745c5c3_Buffer, name)
 				writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"username\" autocapitalize=\"none\" required> <label for=\"password\">Password</label> <input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required> <button>Log in</button></form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
@@ -164,7 +164,7 @@ func badge(state string) templ.Component {
 		var templ_7745c5c3_Var27 = []any{"badge", "is-" + state}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var27...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var27).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var27).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, strings.ReplaceAll(state, "_", " "))
 		writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -213,7 +213,7 @@ func runForm(p page, action, version string) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, once())
 			if version != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
-				writeText(templ_7745c5c3_Buffer, version)
+				writeValue(templ_7745c5c3_Buffer, version)
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\"> Yes, run it now and change the hosts</label></p><div class=\"buttons\"><button>Run</button> <button class=\"quiet\" name=\"test\" value=\"yes\">Preview: only show what would change</button></div></form></section>")
@@ -240,7 +240,17 @@ func andMore(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-func clock(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
+// clock is a time as pages show it, with its zone.
+func clock(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
+
+// recordTime is a time of a record of a job as pages show it.
+func recordTime(text string) string {
+	t, err := time.Parse("2006, Jan 02 15:04:05.000000", text)
+	if err != nil {
+		return text
+	}
+	return clock(t)
+}
 
 func took(seconds float64) string {
 	if seconds <= 0 {
@@ -260,7 +270,7 @@ func table(id, label string, heads ...string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
 		if id != "" {
 			writeHTML(templ_7745c5c3_Buffer, " id=\"")
-			writeText(templ_7745c5c3_Buffer, id)
+			writeValue(templ_7745c5c3_Buffer, id)
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "><thead><tr>")

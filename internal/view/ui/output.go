@@ -26,6 +26,7 @@ const (
 type outputView struct {
 	Run     runView
 	Hosts   []outputHost
+	Window  hostWindow // a part of the hosts
 	Removed bool
 	Since   time.Time // when somebody began to listen; zero: nobody does
 	// Of one host.
@@ -43,6 +44,9 @@ type outputView struct {
 type outputHost struct {
 	kept.PrintedHost
 	State string // in the run; "": it is not known
+	// Of a step: how it does, in a line, and how far it is.
+	Line     string
+	Progress int
 }
 
 // An outputPart is what a page shows of a part.
@@ -124,7 +128,7 @@ func (r *run) printedHosts() (hosts []outputHost, removed bool, err error) {
 	all, removed, err := r.kept.PrintedHosts()
 	states := r.states()
 	for _, h := range all {
-		hosts = append(hosts, outputHost{h, states[h.ID]})
+		hosts = append(hosts, outputHost{PrintedHost: h, State: states[h.ID]})
 	}
 	slices.SortStableFunc(hosts, func(x, y outputHost) int {
 		if failed := x.State == "failed"; failed != (y.State == "failed") {
@@ -212,6 +216,9 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request, v *visit) {
 			err = o.search(r)
 		case o.Host != "":
 			err = o.show(offset)
+		default:
+			o.Window.Run = o.Run
+			o.Window.cut(o.Hosts, r.URL.Query())
 		}
 	}
 	if err != nil {
@@ -282,12 +289,18 @@ func (s *Server) outputEvents(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	begin := max(0, offset)
 	offset = begin
+	var one *kept.PrintedHost
 	s.stream(w, r, v, func() (update, error) {
 		o := &outputView{Host: host, From: offset}
 		o.Run, _ = x.view(1 << 30) // before the files: what ended prints no more
-		o.Hosts, _, err = x.printedHosts()
-		if err == nil {
-			o.Parts, o.Next, err = readParts(o.of(host), offset, shownOutput)
+		if one == nil {            // it may not have printed anything yet
+			o.Hosts, _, err = x.printedHosts()
+			one = o.of(host)
+		}
+		if err == nil && one != nil {
+			if err = one.Grown(); err == nil {
+				o.Parts, o.Next, err = readParts(one, offset, shownOutput)
+			}
 		}
 		if err != nil {
 			return update{}, err

@@ -40,11 +40,11 @@ func outputPage(p page, o *outputView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\" role=\"search\" class=\"search\">")
 			if o.Host != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"host\" value=\"")
-				writeText(templ_7745c5c3_Buffer, o.Host)
+				writeValue(templ_7745c5c3_Buffer, o.Host)
 				writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"q\">Search in the output</label> <input id=\"q\" name=\"q\" type=\"search\" value=\"")
-			writeText(templ_7745c5c3_Buffer, o.Query)
+			writeValue(templ_7745c5c3_Buffer, o.Query)
 			writeHTML(templ_7745c5c3_Buffer, "\"> <button class=\"quiet\">Search</button></form>")
 			switch {
 			case o.Removed:
@@ -76,21 +76,7 @@ func outputHosts(o *outputView) templ.Component {
 		if len(o.Hosts) == 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p>Nothing was printed so far.</p>")
 		} else {
-			writeHTML(templ_7745c5c3_Buffer, "<table><caption>Hosts, those that failed first</caption> <thead><tr><th scope=\"col\">Host</th><th scope=\"col\">State</th><th scope=\"col\">Output</th></tr></thead> <tbody>")
-			for _, h := range o.Hosts {
-				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
-				writeURL(templ_7745c5c3_Buffer, outputPath(o.Run.ID, h.ID, -1))
-				writeHTML(templ_7745c5c3_Buffer, "\">")
-				writeText(templ_7745c5c3_Buffer, h.ID)
-				writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-				if h.State != "" {
-					writePart(ctx, templ_7745c5c3_Buffer, badge(h.State))
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, sizeText(h.Size))
-				writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</tbody></table>")
+			writePart(ctx, templ_7745c5c3_Buffer, windowOf(&o.Window))
 		}
 		return nil
 	})
@@ -98,7 +84,7 @@ func outputHosts(o *outputView) templ.Component {
 
 //go:noinline
 func hostOutput(o *outputView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\">")
 		if o.Earlier >= 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -117,7 +103,7 @@ func hostOutput(o *outputView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</p><div id=\"output\"")
 		if !o.Run.over() && o.Next >= o.Size {
 			writeHTML(templ_7745c5c3_Buffer, " data-events=\"")
-			writeText(templ_7745c5c3_Buffer, path("runs", o.Run.ID, "output", "events")+"?"+outputQuery(o.Host, o.Next))
+			writeValue(templ_7745c5c3_Buffer, path("runs", o.Run.ID, "output", "events")+"?"+outputQuery(o.Host, o.Next))
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "><ol id=\"lines\" class=\"output\" aria-label=\"")
@@ -137,7 +123,7 @@ func hostOutput(o *outputView) templ.Component {
 //
 //go:noinline
 func outputUpdate(o *outputView, full bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
 		for _, x := range o.Parts {
 			writePart(ctx, templ_7745c5c3_Buffer, outputItem(x))
 		}
@@ -156,13 +142,13 @@ func outputUpdate(o *outputView, full bool) templ.Component {
 
 //go:noinline
 func outputItem(x outputPart) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var28 = []any{templ.KV("is-stderr", x.Stderr)}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var28...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var25 = []any{templ.KV("is-stderr", x.Stderr)}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var25...)
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
-		writeText(templ_7745c5c3_Buffer, "o-"+strconv.FormatInt(x.Offset, 10))
+		writeValue(templ_7745c5c3_Buffer, "o-"+strconv.FormatInt(x.Offset, 10))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"lines\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var28).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var25).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		if x.Head {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"more\"><time datetime=\"")
@@ -187,10 +173,10 @@ func outputItem(x outputPart) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</pre>")
 		}
 		if x.Ended {
-			var templ_7745c5c3_Var36 = []any{"mark", templ.KV("bad", x.Status != 0)}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36...)
+			var templ_7745c5c3_Var33 = []any{"mark", templ.KV("bad", x.Status != 0)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var33...)
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var36).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, x.end())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -202,15 +188,15 @@ func outputItem(x outputPart) templ.Component {
 
 //go:noinline
 func outputMatches(o *outputView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var39 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<p role=\"status\">")
 		writeText(templ_7745c5c3_Buffer, matchText(o))
 		writeHTML(templ_7745c5c3_Buffer, "</p><ol class=\"output\">")
 		for _, m := range o.Matches {
-			var templ_7745c5c3_Var41 = []any{templ.KV("is-stderr", m.Stderr)}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var41...)
+			var templ_7745c5c3_Var38 = []any{templ.KV("is-stderr", m.Stderr)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var38...)
 			writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var41).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var38).String())
 			writeHTML(templ_7745c5c3_Buffer, "\"><p class=\"more\"><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, outputPath(o.Run.ID, m.Host, m.Offset))
 			writeHTML(templ_7745c5c3_Buffer, "\">")

@@ -398,7 +398,7 @@ func rowOf(b *jobs.Brief) jobRow {
 }
 
 func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
-	found, err := s.readJob(r.Context(), r.PathValue("jid"))
+	found, err := s.readJobOf(r.Context(), r.PathValue("jid"), r.URL.Query().Get("host"))
 	if err != nil {
 		s.fault(w, r, err)
 		return

@@ -9,6 +9,7 @@ import (
 
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
@@ -34,7 +35,7 @@ const (
 	reachHosts                      // hosts are asked for their grains
 	runTemplates                    // templates of the tree and of the pillar, on the controller
 	runDefined                      // what is defined, and test.ping
-	runAny                          // any recorded job
+	runAny                          // any function, any recorded job
 	endRuns
 	answerRuns // that wait for an approval
 	planRuns
@@ -60,7 +61,7 @@ var powerWords = []struct {
 	{runDefined | runAny, 1, "hosts, to run"},
 	{runTemplates, 2, "renders on the controller"},
 	{runDefined, 2, "what is defined"},
-	{runAny, 2, "any job again"},
+	{runAny, 2, "any function, any job again"},
 	{endRuns, 2, "ends runs"},
 	{answerRuns, 2, "approves runs"},
 	{planRuns, 2, "schedules chains"},
@@ -93,6 +94,9 @@ const (
 	MatchExact
 	// MatchFull matches as a run does.
 	MatchFull
+	// MatchFacts matches as MatchKnown does, and by the grains that hosts returned when they
+	// were last asked for all of them.
+	MatchFacts
 )
 
 // A roleError says that a role may not do something.
@@ -246,6 +250,23 @@ func (g granted) match(ctx context.Context, expr string) (ids []string, note str
 		sight = MatchExact
 	}
 	return g.b.Match(ctx, expr, sight)
+}
+
+// matchFacts returns who matches an expression by what is kept of hosts, and who may match,
+// too. Nobody is asked.
+func (g granted) matchFacts(ctx context.Context, expr string) (ids []string, note string, err error) {
+	if err := g.needs(readHosts | readRecords); err != nil {
+		return nil, "", err
+	}
+	return g.b.Match(ctx, expr, MatchFacts)
+}
+
+// facts returns what hosts last said of themselves.
+func (g granted) facts(ctx context.Context, ids []string) (map[string]*facts.Facts, []error, error) {
+	if err := g.needs(readRecords); err != nil {
+		return nil, nil, err
+	}
+	return g.b.Facts(ctx, ids)
 }
 
 // matchDefined returns who matches an expression that a definition has.

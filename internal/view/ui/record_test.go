@@ -90,14 +90,14 @@ func TestHistory(t *testing.T) {
 		t.Errorf("second page: %v", rest)
 	}
 	for query, want := range map[string]int{
-		"?name=deploy1": 19, "?name=web*": 1, "?status=failed": 1, "?status=killed": 0, "?user=zoe&since=2026-02-28": 2, "?host=web1&name=web_bad": 1, "?host=web2": 0,
+		"?name=deploy1": 19, "?name=web*": 1, "?status=failed": 1, "?status=killed": 0, "?user=zoe&since=2026-02-28": 2, "?user=zoe&since=2026-02-28&until=2026-02-27": 0, "?host=web1&name=web_bad": 1, "?host=web2": 0,
 		"?kind=chain&status=failed&host=web0": 1, "?kind=template": 0,
 	} {
 		if got := list(query); len(got) != want {
 			t.Errorf("%s: %d executions, want %d", query, len(got), want)
 		}
 	}
-	for _, query := range []string{"?since=soon", "?status=good", "?kind=x", "?before=1"} {
+	for _, query := range []string{"?since=soon", "?until=soon", "?status=good", "?kind=x", "?before=1"} {
 		if w := b.get("/history" + query); !strings.Contains(w.Body.String(), `role="alert"`) {
 			t.Errorf("%s: the page does not say what is wrong", query)
 		}
@@ -347,13 +347,24 @@ func TestHosts(t *testing.T) {
 	if got := ping("host", "web1"); got != "ssh --list web1 test.ping" {
 		t.Errorf("ran %s", got)
 	}
-	if got := ping("expr", "many", "from", "200"); strings.Count(got, ",") != 49 || !strings.Contains(got, "web249") {
+	if got := ping("expr", "many", "scope", "all", "count", "250"); strings.Count(got, ",") != 249 {
 		t.Errorf("ran %s", got)
 	}
-	if got := ping("expr", "many"); strings.Count(got, ",") != hostsShown-1 {
+	if got := ping("expr", "many", "scope", "ticked", "id", "web7"); got != "ssh --list web7 test.ping" {
 		t.Errorf("ran %s", got)
 	}
-	for _, kv := range [][]string{{"expr", "none"}, {"expr", "bad"}, {"expr", "odd"}, {"host", "a,b"}, {"host", "-x"}} {
+	for _, kv := range [][]string{
+		{"expr", "none", "scope", "all", "count", "0"},
+		{"expr", "bad", "scope", "all", "count", "1"},
+		{"expr", "odd", "scope", "all", "count", "1"},
+		{"host", "a,b"},
+		{"host", "-x"},
+		{"expr", "many"},
+		{"expr", "many", "scope", "ticked"},
+		{"expr", "many", "scope", "ticked", "id", "db1"},
+		{"expr", "many", "scope", "all"},
+		{"expr", "many", "scope", "all", "count", "249"},
+	} {
 		status(t, fmt.Sprint(kv), b.post("/hosts/ping", kv...), 422)
 	}
 	status(t, "no host", b.post("/hosts/ping", "host", "none"), 404)

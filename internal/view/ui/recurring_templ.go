@@ -192,7 +192,7 @@ func calendarCell(d *calendarDay) templ.Component {
 				var templ_7745c5c3_Var35 = []any{"badge", "is-" + d.Entries[i].badge()}
 				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var35...)
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var35).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var35).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, d.Entries[i].status())
 				writeHTML(templ_7745c5c3_Buffer, "</span> ")
@@ -228,7 +228,7 @@ func recurringForm(p page, v recurringView) templ.Component {
 		for _, x := range v.Chains {
 			if x.Fault == "" {
 				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-				writeText(templ_7745c5c3_Buffer, "chain "+x.Name)
+				writeValue(templ_7745c5c3_Buffer, "chain "+x.Name)
 				writeHTML(templ_7745c5c3_Buffer, "\">chain ")
 				writeText(templ_7745c5c3_Buffer, x.Name)
 				writeHTML(templ_7745c5c3_Buffer, "</option> ")
@@ -236,7 +236,7 @@ func recurringForm(p page, v recurringView) templ.Component {
 		}
 		for _, name := range v.SLS {
 			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-			writeText(templ_7745c5c3_Buffer, "orchestration "+name)
+			writeValue(templ_7745c5c3_Buffer, "orchestration "+name)
 			writeHTML(templ_7745c5c3_Buffer, "\">orchestration ")
 			writeText(templ_7745c5c3_Buffer, name)
 			writeHTML(templ_7745c5c3_Buffer, "</option>")

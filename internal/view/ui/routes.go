@@ -99,6 +99,7 @@ func routes() []route {
 
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).runEvents},
+		{pattern: "GET /runs/{id}/hosts", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runHosts},
 		{pattern: "GET /runs/{id}/output", least: Viewer, may: from(Viewer, readRuns), do: (*Server).output},
 		{pattern: "GET /runs/{id}/output/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputEvents},
 		{pattern: "GET /runs/{id}/output/log", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputLog},
@@ -122,7 +123,10 @@ func routes() []route {
 
 		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|readNames|fullPowers), do: (*Server).hostList},
 		{pattern: "GET /hosts/{id}", least: Viewer, may: from(Viewer, readRecords|knownPowers), do: (*Server).host},
-		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, exactPowers|runDefined, fullPowers|runDefined), do: (*Server).pingHosts},
+		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, readRecords|exactPowers|runDefined, readRecords|fullPowers|runDefined), do: (*Server).pingHosts},
+		{pattern: "POST /hosts/facts", least: Operator, action: "hosts.facts", may: each(0, readRecords|exactPowers|runDefined, readRecords|fullPowers|runDefined), do: (*Server).factsOfHosts},
+		{pattern: "POST /hosts/run", least: Editor, action: "hosts.run", may: from(Editor, readRecords|fullPowers|runAny), do: (*Server).runOnHosts},
+		{pattern: "POST /hosts/chain", least: Editor, action: "hosts.chain", may: from(Editor, readRecords|fullPowers|changeChains), do: (*Server).chainOnHosts},
 		{pattern: "GET /targets", least: Viewer, may: each(knownPowers, exactPowers, fullPowers), do: (*Server).targets},
 
 		{pattern: "GET /drift", least: Viewer, may: from(Viewer, readRecords), do: (*Server).drift},

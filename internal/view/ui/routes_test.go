@@ -20,6 +20,7 @@ import (
 
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
@@ -86,7 +87,7 @@ func (s *spy) Steps(ctx context.Context, sls string) (*value.List, string, error
 }
 
 func (s *spy) Match(ctx context.Context, expr string, sight MatchLevel) ([]string, string, error) {
-	s.note([]powers{knownPowers, exactPowers, fullPowers}[sight])
+	s.note([]powers{knownPowers, exactPowers, fullPowers, knownPowers | readRecords}[sight])
 	return s.fake.Match(ctx, expr, sight)
 }
 
@@ -136,6 +137,11 @@ func (s *spy) Drift(ctx context.Context) ([]*drift.Subject, []error, error) {
 	return s.fake.Drift(ctx)
 }
 
+func (s *spy) Facts(ctx context.Context, ids []string) (map[string]*facts.Facts, []error, error) {
+	s.note(readRecords)
+	return s.fake.Facts(ctx, ids)
+}
+
 func (s *spy) States(ctx context.Context, f func([]string, func(string) string) error) error {
 	s.note(readNames)
 	return s.fake.States(ctx, f)
@@ -168,7 +174,7 @@ func (s *spy) Approve(ctx context.Context, id, definition string, a approval.Ans
 
 // Start notes that a job which is not defined is run, if the test recorded it as such.
 func (s *spy) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
-	if slices.Contains(spec.Args, adHocJID) || slices.Contains(spec.Args, adHocOrchJID) {
+	if slices.Contains(spec.Args, adHocJID) || slices.Contains(spec.Args, adHocOrchJID) || spec.Kind == kept.Functions && spec.AdHoc {
 		s.note(runAny)
 	} else {
 		s.note(runDefined)
@@ -353,6 +359,7 @@ func samples(version string) map[string][]sample {
 		},
 		"GET /runs/{id}":               {{path: "/runs/RUN", before: aRun(true)}},
 		"GET /runs/{id}/events":        {{path: "/runs/RUN/events", before: aRun(true)}},
+		"GET /runs/{id}/hosts":         {{path: "/runs/RUN/hosts?step=1", before: aRun(true)}},
 		"GET /runs/{id}/output":        {{path: "/runs/RUN/output?host=web1", before: aRun(true)}, {path: "/runs/RUN/output?q=x", before: aRun(false)}},
 		"GET /runs/{id}/output/events": {{path: "/runs/RUN/output/events?host=web1", before: aRun(true)}},
 		"GET /runs/{id}/output/log":    {{path: "/runs/RUN/output/log", before: aRun(true)}},
@@ -382,9 +389,12 @@ func samples(version string) map[string][]sample {
 			{path: "/jobs/" + adHocJID + "/retry", form: []string{}, least: Editor},
 		},
 		"GET /audit":                    {{path: "/audit"}},
-		"GET /hosts":                    {{path: "/hosts?expr=G@os:x"}},
+		"GET /hosts":                    {{path: "/hosts?expr=G@os:x"}, {path: "/hosts?expr=G@os:x&by=facts"}},
 		"GET /hosts/{id}":               {{path: "/hosts/web1"}},
-		"POST /hosts/ping":              {{path: "/hosts/ping", form: []string{"host", "web1"}}},
+		"POST /hosts/ping":              {{path: "/hosts/ping", form: []string{"host", "web1"}}, {path: "/hosts/ping", form: []string{"by", "facts", "host", "web1"}}},
+		"POST /hosts/facts":             {{path: "/hosts/facts", form: []string{"host", "web1"}}, {path: "/hosts/facts", form: []string{"by", "facts", "host", "web1"}}},
+		"POST /hosts/run":               {{path: "/hosts/run", form: []string{"host", "web1", "function", "cmd.run", "arguments", "id", "confirm", "yes"}}, {path: "/hosts/run", form: []string{"by", "facts", "host", "web1", "function", "cmd.run", "arguments", "id", "confirm", "yes"}}},
+		"POST /hosts/chain":             {{path: "/hosts/chain", form: []string{"host", "web1", "name", "fresh", "action", "cmd"}}, {path: "/hosts/chain", form: []string{"by", "facts", "host", "web1", "name", "fresh", "action", "cmd"}}},
 		"GET /targets":                  {{path: "/targets?expr=G@os:x"}},
 		"GET /drift":                    {{path: "/drift"}},
 		"GET /recurring":                {{path: "/recurring?month=2026-12"}},

@@ -49,6 +49,7 @@ type event struct {
 type runSpec struct {
 	kept.Spec
 	Answers *value.Map // of a template
+	Call    []string   // a function and its arguments
 }
 
 // specOf is what a form asks to run.
@@ -74,6 +75,8 @@ func (x runSpec) path() string {
 	switch {
 	case x.Kind == kept.Hosts && len(x.Hosts) != 1:
 		return "/hosts"
+	case x.Kind == kept.Hosts:
+		return path("hosts", x.Hosts[0])
 	case x.Kind == kept.Functions:
 		return path("jobs", x.JID)
 	}
@@ -114,6 +117,8 @@ func (x runSpec) args() []string {
 		args = []string{"ssh", "--retry-failed", x.Name}
 	case kept.Hosts:
 		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), "test.ping"}
+	case kept.Functions: // the function and its arguments follow
+		return []string{"ssh", "--list", strings.Join(x.Hosts, ","), "--progress=json", "--out=quiet", "--log-level=warning"}
 	case kept.Chains:
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kept.Templates:
@@ -193,20 +198,8 @@ func (s *runStep) longest() *runHost {
 // notable returns the hosts that the page shows: those that failed, then those that
 // are being worked on. more is how many others of these there are.
 func (s *runStep) notable() (out []runHost, more int) {
-	rank := func(h *runHost) int {
-		switch h.State {
-		case "failed":
-			return 0
-		case "ok":
-			return 2
-		}
-		return 1
-	}
 	for _, h := range slices.SortedFunc(maps.Values(s.hosts), func(x, y *runHost) int {
-		if d := rank(x) - rank(y); d != 0 {
-			return d
-		}
-		return strings.Compare(x.ID, y.ID)
+		return cmp.Or(x.rankOf()-y.rankOf(), strings.Compare(x.ID, y.ID))
 	}) {
 		if len(out) == shownHosts {
 			more++
@@ -473,6 +466,8 @@ type runView struct {
 	Stopping      kept.Request
 	Total         int
 	Done, Failed  int
+	Hosts         hostSums
+	Failures      []failure
 	Steps         []stepView
 	Messages      []string
 	Rev           int
@@ -587,6 +582,7 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	if r.err != nil {
 		v.Err = r.err.Error()
 	}
+	v.Hosts, v.Failures = r.sums()
 	for i, s := range r.steps {
 		switch s.State {
 		case "waiting", "running", "not_run":

@@ -43,17 +43,18 @@ func runPage(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</p><div id=\"run\"")
 			if !v.over() {
 				writeHTML(templ_7745c5c3_Buffer, " data-events=\"")
-				writeText(templ_7745c5c3_Buffer, path("runs", v.ID, "events"))
+				writeValue(templ_7745c5c3_Buffer, path("runs", v.ID, "events"))
 				writeHTML(templ_7745c5c3_Buffer, "\"")
 			}
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			var templ_7745c5c3_Var11 = []any{"is-" + v.state()}
 			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
 			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, v.summary())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
+			writePart(ctx, templ_7745c5c3_Buffer, runSum(v))
 			writePart(ctx, templ_7745c5c3_Buffer, runApprovals(p, v))
 			writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))
@@ -109,10 +110,11 @@ func runUpdate(p page, v runView) templ.Component {
 		var templ_7745c5c3_Var17 = []any{"is-" + v.state()}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var17...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var17).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var17).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
+		writePart(ctx, templ_7745c5c3_Buffer, runSum(v))
 		writePart(ctx, templ_7745c5c3_Buffer, runApprovals(p, v))
 		writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 		if v.Graph != "" {
@@ -129,11 +131,63 @@ func runUpdate(p page, v runView) templ.Component {
 	})
 }
 
+// runSum is how many steps and hosts did how, and what failed, alike failures as one.
+//
+//go:noinline
+func runSum(v runView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-sum\"><dl class=\"tiles\">")
+		for _, t := range v.tiles() {
+			var templ_7745c5c3_Var21 = []any{t.Class}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var21...)
+			writeHTML(templ_7745c5c3_Buffer, "<div class=\"")
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var21).String())
+			writeHTML(templ_7745c5c3_Buffer, "\"><dt>")
+			writeText(templ_7745c5c3_Buffer, t.Name)
+			writeHTML(templ_7745c5c3_Buffer, "</dt><dd>")
+			writeText(templ_7745c5c3_Buffer, t.Text)
+			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</dl>")
+		if len(v.Failures) > 0 {
+			writeHTML(templ_7745c5c3_Buffer, "<h2>")
+			writeText(templ_7745c5c3_Buffer, failuresText(v.Failures))
+			writeHTML(templ_7745c5c3_Buffer, "</h2><ul class=\"failures\">")
+			for _, f := range v.Failures[:min(len(v.Failures), shownFailures)] {
+				writeHTML(templ_7745c5c3_Buffer, "<li><p class=\"comment\"><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, "#step-"+strconv.Itoa(f.Step))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeText(templ_7745c5c3_Buffer, v.Spec.label(f.ID))
+				writeHTML(templ_7745c5c3_Buffer, "</a>: ")
+				writeText(templ_7745c5c3_Buffer, f.Text)
+				writeHTML(templ_7745c5c3_Buffer, "</p>")
+				if len(f.Hosts) > 0 {
+					writeHTML(templ_7745c5c3_Buffer, "<p class=\"more\">")
+					writeText(templ_7745c5c3_Buffer, hostCount(len(f.Hosts)))
+					writeHTML(templ_7745c5c3_Buffer, ": ")
+					writeText(templ_7745c5c3_Buffer, strings.Join(f.Hosts[:min(len(f.Hosts), shownHosts)], ", "))
+					writeText(templ_7745c5c3_Buffer, andMore(len(f.Hosts)-shownHosts))
+					writeHTML(templ_7745c5c3_Buffer, "</p>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</li>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</ul>")
+			if len(v.Failures) > shownFailures {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
+				writeText(templ_7745c5c3_Buffer, fmt.Sprintf("%d more kinds of failures are with the steps", len(v.Failures)-shownFailures))
+				writeHTML(templ_7745c5c3_Buffer, "</p>")
+			}
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</div>")
+		return nil
+	})
+}
+
 // runGraph is the steps as a picture, in the colours of their states.
 //
 //go:noinline
 func runGraph(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
 		if v.Graph != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-graph\" class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of the steps\">")
 			writePart(ctx, templ_7745c5c3_Buffer, templ.Raw(v.Graph))
@@ -147,7 +201,7 @@ func runGraph(v runView) templ.Component {
 
 //go:noinline
 func runControls(p page, v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\"><p class=\"links\">")
 		if v.JID != "" && v.over() {
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -195,7 +249,7 @@ func runControls(p page, v runView) templ.Component {
 
 //go:noinline
 func runButton(p page, action, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -213,9 +267,9 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 
 //go:noinline
 func runStepItem(p page, v runView, s stepView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
-		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
+		writeValue(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(s.State))
 		writeHTML(templ_7745c5c3_Buffer, "<span title=\"")
@@ -236,7 +290,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<progress max=\"")
 			writeText(templ_7745c5c3_Buffer, strconv.Itoa(s.Hosts))
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-			writeText(templ_7745c5c3_Buffer, strconv.Itoa(s.HostsDone))
+			writeValue(templ_7745c5c3_Buffer, strconv.Itoa(s.HostsDone))
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID+" that are done")
 			writeHTML(templ_7745c5c3_Buffer, "\"></progress> ")
@@ -257,10 +311,10 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var46 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var46...)
+				var templ_7745c5c3_Var59 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var59...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var46).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var59).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, h.ID, -1))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -268,7 +322,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</a> <progress max=\"")
 				writeText(templ_7745c5c3_Buffer, strconv.Itoa(len(hostPhases)))
 				writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-				writeText(templ_7745c5c3_Buffer, strconv.Itoa(h.progress()))
+				writeValue(templ_7745c5c3_Buffer, strconv.Itoa(h.progress()))
 				writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 				writeText(templ_7745c5c3_Buffer, "How far "+h.ID+" is")
 				writeHTML(templ_7745c5c3_Buffer, "\"></progress> <span>")
@@ -276,9 +330,11 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</span></li>")
 			}
 			if s.More > 0 {
-				writeHTML(templ_7745c5c3_Buffer, "<li>")
-				writeText(templ_7745c5c3_Buffer, fmt.Sprintf("and %d more", s.More))
-				writeHTML(templ_7745c5c3_Buffer, "</li>")
+				writeHTML(templ_7745c5c3_Buffer, "<li><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, path("runs", v.ID, "hosts")+"?step="+strconv.Itoa(s.Number))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeText(templ_7745c5c3_Buffer, fmt.Sprintf("All %d hosts", len(s.Shown)+s.More))
+				writeHTML(templ_7745c5c3_Buffer, "</a></li>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ul>")
 		}
@@ -294,7 +350,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var55 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var69 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")

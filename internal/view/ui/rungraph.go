@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/printable"
 	"brine/internal/py/value"
 	"brine/internal/view/graph"
 )
@@ -38,7 +39,7 @@ func (s *Server) addGraph(ctx context.Context, x *run, v *runView, after int) {
 	}
 	var b strings.Builder
 	if g := x.graph(low); g.Inline(&b) == nil {
-		v.Graph = b.String()
+		v.Graph = printable.Text(b.String())
 	}
 }
 

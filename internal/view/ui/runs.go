@@ -11,6 +11,7 @@ import (
 
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/kept"
+	"brine/internal/py/value"
 )
 
 // runs are the executions that the pages of this controller started. Each is a process of
@@ -54,6 +55,9 @@ func (rs *runs) start(ctx context.Context, spec runSpec, user string) (*run, err
 		}
 	}
 	spec.JID, spec.User, spec.Args = "", user, spec.args()
+	if spec.Call != nil {
+		spec.Answers = value.MapOf("call", value.Strings(spec.Call...))
+	}
 	r, err := rs.backend.Start(ctx, spec.Spec, spec.Answers)
 	if err != nil {
 		return nil, err
@@ -72,6 +76,8 @@ func (rs *runs) same(r *kept.Run, spec runSpec) bool {
 		return rs.now().Sub(old.Started) < keyLife
 	case spec.Once != "" && spec.Once == old.Once:
 		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
+	case spec.Kind == kept.Functions: // its arguments are not known here
+		return false
 	case spec.Resume != "" && spec.Resume == old.Resume,
 		spec.single() && spec.Kind == old.Kind && spec.Name == old.Name && slices.Equal(spec.Hosts, old.Hosts):
 		return r.State() == kept.Active

@@ -177,9 +177,9 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">Function, name or job id</label> ")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<input id=\"text\" name=\"text\" value=\"")
-			writeText(templ_7745c5c3_Buffer, f.Text)
+			writeValue(templ_7745c5c3_Buffer, f.Text)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> <label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
-			writeText(templ_7745c5c3_Buffer, f.User)
+			writeValue(templ_7745c5c3_Buffer, f.User)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> ")
 			if !f.audit() {
 				writeHTML(templ_7745c5c3_Buffer, "<label class=\"check\"><input type=\"checkbox\" name=\"all\" value=\"yes\"")
@@ -204,7 +204,7 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "\">")
 						writeText(templ_7745c5c3_Buffer, x.JID)
 						writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-						writeText(templ_7745c5c3_Buffer, x.Time)
+						writeText(templ_7745c5c3_Buffer, recordTime(x.Time))
 						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 						writeText(templ_7745c5c3_Buffer, strings.TrimPrefix(x.Fun, f.Prefix))
 						writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
@@ -259,11 +259,11 @@ func jobPage(p page, j jobView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>User</dt><dd>")
 			writeText(templ_7745c5c3_Buffer, j.User)
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>Began</dt><dd>")
-			writeText(templ_7745c5c3_Buffer, j.Time)
+			writeText(templ_7745c5c3_Buffer, recordTime(j.Time))
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
 			if j.End != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div><dt>Ended</dt><dd>")
-				writeText(templ_7745c5c3_Buffer, j.End)
+				writeText(templ_7745c5c3_Buffer, recordTime(j.End))
 				writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Status</dt><dd>")
@@ -394,7 +394,7 @@ func stateBody(s stateResult) templ.Component {
 				var templ_7745c5c3_Var73 = []any{l.class}
 				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var73...)
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var73).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var73).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, l.text)
 				writeHTML(templ_7745c5c3_Buffer, "</span>")

@@ -18,7 +18,7 @@ func statesPage(p page, v statesView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/states\" role=\"search\"><label for=\"text\">Part of the name</label> <input id=\"text\" name=\"text\" value=\"")
-			writeText(templ_7745c5c3_Buffer, v.Text)
+			writeValue(templ_7745c5c3_Buffer, v.Text)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"> <button>Show</button></form><p>")
 			writeText(templ_7745c5c3_Buffer, fmt.Sprintf("%d SLS file%s of the tree", v.All, value.Plural(v.All)))
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -104,7 +104,7 @@ func addToChain(p page, action string, chains []Entry) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\"><label for=\"chain\">Chain</label><div class=\"row\"><select id=\"chain\" name=\"chain\">")
 				for _, c := range chains {
 					writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-					writeText(templ_7745c5c3_Buffer, c.Name)
+					writeValue(templ_7745c5c3_Buffer, c.Name)
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, c.Name)
 					writeHTML(templ_7745c5c3_Buffer, "</option>")

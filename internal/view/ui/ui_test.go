@@ -22,6 +22,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
@@ -74,6 +75,21 @@ func (f *fake) Steps(_ context.Context, sls string) (*value.List, string, error)
 func (f *fake) Match(_ context.Context, expr string, _ MatchLevel) (ids []string, note string, err error) {
 	ids, err = f.find(expr)
 	return ids, "", err
+}
+
+// Facts are those of web1.
+func (f *fake) Facts(_ context.Context, ids []string) (map[string]*facts.Facts, []error, error) {
+	h := host.NewFake()
+	h.PutDir("/c", 0o700)
+	st := facts.New(h, "/c")
+	if err := st.Put("web1", "20260101000000000000", h.Now(), value.MapOf("osfinger", hostile)); err != nil {
+		return nil, nil, err
+	}
+	x, err := st.Get("web1")
+	if !slices.Contains(ids, "web1") {
+		return nil, nil, err
+	}
+	return map[string]*facts.Facts{"web1": x}, nil, err
 }
 
 // Redact hides what stands behind an equals sign.

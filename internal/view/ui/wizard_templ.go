@@ -53,7 +53,7 @@ func wizardPage(p page, v wizardView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">This goes on with the execution ")
 				writeText(templ_7745c5c3_Buffer, v.Resume)
 				writeHTML(templ_7745c5c3_Buffer, ". Passwords have to be given again.</p><input type=\"hidden\" name=\"resume\" value=\"")
-				writeText(templ_7745c5c3_Buffer, v.Resume)
+				writeValue(templ_7745c5c3_Buffer, v.Resume)
 				writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			}
 			for _, x := range v.Problems {
@@ -115,16 +115,16 @@ func field(f fieldView) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, fieldHelp(f))
 			writePart(ctx, templ_7745c5c3_Buffer, fieldProblem(f))
 			writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"")
-			writeText(templ_7745c5c3_Buffer, "n:"+f.Input)
+			writeValue(templ_7745c5c3_Buffer, "n:"+f.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-			writeText(templ_7745c5c3_Buffer, strconv.Itoa(len(f.Items)))
+			writeValue(templ_7745c5c3_Buffer, strconv.Itoa(len(f.Items)))
 			writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			for i, x := range f.Items {
 				writePart(ctx, templ_7745c5c3_Buffer, item(f, x, i))
 			}
 			if f.MaxItems == 0 || len(f.Items) < f.MaxItems {
 				writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" name=\"op\" value=\"")
-				writeText(templ_7745c5c3_Buffer, "add "+f.Input)
+				writeValue(templ_7745c5c3_Buffer, "add "+f.Input)
 				writeHTML(templ_7745c5c3_Buffer, "\">Add an item to ")
 				writeText(templ_7745c5c3_Buffer, f.Label)
 				writeHTML(templ_7745c5c3_Buffer, "</button>")
@@ -132,11 +132,11 @@ func field(f fieldView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</fieldset>")
 		case form.Boolean:
 			writeHTML(templ_7745c5c3_Buffer, "<p><input type=\"hidden\" name=\"")
-			writeText(templ_7745c5c3_Buffer, "b:"+f.Input)
+			writeValue(templ_7745c5c3_Buffer, "b:"+f.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"yes\"> <label class=\"check\"><input id=\"")
-			writeText(templ_7745c5c3_Buffer, f.id())
+			writeValue(templ_7745c5c3_Buffer, f.id())
 			writeHTML(templ_7745c5c3_Buffer, "\" type=\"checkbox\" name=\"")
-			writeText(templ_7745c5c3_Buffer, "v:"+f.Input)
+			writeValue(templ_7745c5c3_Buffer, "v:"+f.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"yes\"")
 			if f.Value == "yes" {
 				writeHTML(templ_7745c5c3_Buffer, " checked")
@@ -152,7 +152,7 @@ func field(f fieldView) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, fieldProblem(f))
 		default:
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
-			writeText(templ_7745c5c3_Buffer, f.id())
+			writeValue(templ_7745c5c3_Buffer, f.id())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, f.Label)
 			writeHTML(templ_7745c5c3_Buffer, "</label>")
@@ -160,9 +160,9 @@ func field(f fieldView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if f.Type == form.Select {
 				writeHTML(templ_7745c5c3_Buffer, "<select id=\"")
-				writeText(templ_7745c5c3_Buffer, f.id())
+				writeValue(templ_7745c5c3_Buffer, f.id())
 				writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
-				writeText(templ_7745c5c3_Buffer, "v:"+f.Input)
+				writeValue(templ_7745c5c3_Buffer, "v:"+f.Input)
 				writeHTML(templ_7745c5c3_Buffer, "\"")
 				if f.ReadOnly {
 					writeHTML(templ_7745c5c3_Buffer, " disabled")
@@ -174,7 +174,7 @@ func field(f fieldView) templ.Component {
 				}
 				for _, c := range f.choices() {
 					writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-					writeText(templ_7745c5c3_Buffer, c)
+					writeValue(templ_7745c5c3_Buffer, c)
 					writeHTML(templ_7745c5c3_Buffer, "\"")
 					if c == f.Value {
 						writeHTML(templ_7745c5c3_Buffer, " selected")
@@ -186,13 +186,13 @@ func field(f fieldView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</select>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<input id=\"")
-				writeText(templ_7745c5c3_Buffer, f.id())
+				writeValue(templ_7745c5c3_Buffer, f.id())
 				writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
-				writeText(templ_7745c5c3_Buffer, "v:"+f.Input)
+				writeValue(templ_7745c5c3_Buffer, "v:"+f.Input)
 				writeHTML(templ_7745c5c3_Buffer, "\" type=\"")
 				writeText(templ_7745c5c3_Buffer, inputType(f))
 				writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-				writeText(templ_7745c5c3_Buffer, f.Value)
+				writeValue(templ_7745c5c3_Buffer, f.Value)
 				writeHTML(templ_7745c5c3_Buffer, "\" placeholder=\"")
 				writeText(templ_7745c5c3_Buffer, f.Placeholder)
 				writeHTML(templ_7745c5c3_Buffer, "\"")
@@ -218,15 +218,15 @@ func item(f fieldView, x itemView, i int) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</legend> ")
 		if f.Key != nil {
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
-			writeText(templ_7745c5c3_Buffer, "k-"+x.Input)
+			writeValue(templ_7745c5c3_Buffer, "k-"+x.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, keyLabel(f))
 			writeHTML(templ_7745c5c3_Buffer, "</label> <input id=\"")
-			writeText(templ_7745c5c3_Buffer, "k-"+x.Input)
+			writeValue(templ_7745c5c3_Buffer, "k-"+x.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
-			writeText(templ_7745c5c3_Buffer, "k:"+x.Input)
+			writeValue(templ_7745c5c3_Buffer, "k:"+x.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
-			writeText(templ_7745c5c3_Buffer, x.Key)
+			writeValue(templ_7745c5c3_Buffer, x.Key)
 			writeHTML(templ_7745c5c3_Buffer, "\" required autocomplete=\"off\" autocapitalize=\"none\"> ")
 		}
 		if f.Item.Holds() && f.Item.Type != form.EditGroup {
@@ -237,7 +237,7 @@ func item(f fieldView, x itemView, i int) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, field(x.Field))
 		}
 		writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" name=\"op\" value=\"")
-		writeText(templ_7745c5c3_Buffer, "remove "+x.Input)
+		writeValue(templ_7745c5c3_Buffer, "remove "+x.Input)
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Remove "+itemTitle(f, i))
 		writeHTML(templ_7745c5c3_Buffer, "\">Remove</button></fieldset>")
@@ -250,7 +250,7 @@ func fieldHelp(f fieldView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
 		if f.Help != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"")
-			writeText(templ_7745c5c3_Buffer, "h-"+f.Input)
+			writeValue(templ_7745c5c3_Buffer, "h-"+f.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, f.Help)
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -264,7 +264,7 @@ func fieldProblem(f fieldView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var46 templ.Component) (templ_7745c5c3_Err error) {
 		if f.Problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\" id=\"")
-			writeText(templ_7745c5c3_Buffer, "p-"+f.Input)
+			writeValue(templ_7745c5c3_Buffer, "p-"+f.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, f.Problem)
 			writeHTML(templ_7745c5c3_Buffer, "</p>")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/a-h/templ"
 	templruntime "github.com/a-h/templ/runtime"
+
+	"brine/internal/core/printable"
 )
 
 // What the code of templates is made of; see generate. A buffer that cannot be
@@ -20,7 +22,12 @@ func writeHTML(b *templruntime.Buffer, html string) { _, _ = b.WriteString(html)
 // writeText writes the value of an expression.
 //
 //go:noinline
-func writeText(b *templruntime.Buffer, s string) { _, _ = b.WriteString(templ.EscapeString(s)) }
+func writeText(b *templruntime.Buffer, s string) { writeValue(b, printable.Text(s)) }
+
+// writeValue writes text as it is, escaped.
+//
+//go:noinline
+func writeValue(b *templruntime.Buffer, s string) { _, _ = b.WriteString(templ.EscapeString(s)) }
 
 // writeURL writes the value of an attribute with an address, if it is a safe one.
 //

@@ -61,6 +61,69 @@ function sign(run) {
   }
 }
 
+// windowed makes one list of a list of which the page has a part: the other parts are fetched
+// when somebody scrolls there, and those out of sight are given up.
+function windowed(box) {
+  const list = box.querySelector("ul");
+  const row = list.firstElementChild?.getBoundingClientRect().height;
+  if (!row) return;
+  document.getElementById("window-links").hidden = true;
+  let all = Number(box.dataset.all), from = Number(box.dataset.from), live = "live" in box.dataset, busy = false, timer;
+  const size = () => {
+    list.style.paddingTop = from * row + "px";
+    list.style.paddingBottom = Math.max(0, all - from - list.children.length) * row + "px";
+  };
+  const show = async (at) => {
+    if (busy) return;
+    busy = true;
+    clearTimeout(timer);
+    const url = new URL(box.dataset.window, location);
+    url.searchParams.set("from", at);
+    const answer = await fetch(url).catch(() => null);
+    const next = answer?.ok && parse(await answer.text()).getElementById("window");
+    if (next) {
+      const focus = document.activeElement?.closest(".window a")?.getAttribute("href");
+      list.replaceChildren(...next.querySelector("ul").children);
+      all = Number(next.dataset.all);
+      from = Number(next.dataset.from);
+      live = "live" in next.dataset;
+      size();
+      document.getElementById("window-sum").textContent = all + (all === 1 ? " host" : " hosts") + ", those that failed first";
+      if (focus) [...list.querySelectorAll("a")].find((a) => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
+    }
+    busy = false;
+    if (live) timer = setTimeout(() => document.hidden || show(from), 2000);
+    if (next) look();
+  };
+  const look = () => {
+    const first = Math.floor(box.scrollTop / row), last = Math.ceil((box.scrollTop + box.clientHeight) / row);
+    if (first < from || last > Math.min(all, from + list.children.length)) show(Math.max(0, first - 30));
+  };
+  box.addEventListener("scroll", look);
+  document.addEventListener("visibilitychange", () => document.hidden || !live || show(from));
+  size();
+  box.scrollTop = from * row;
+  if (live) timer = setTimeout(() => show(from), 2000);
+}
+
+// A browser has six connections for a server, and tabs share them: only so many tabs hold
+// one for what changes, the others ask from time to time.
+const streams = 3;
+
+// hold calls f with what lets a place for a stream go again, or with nothing if all are
+// taken.
+function hold(f) {
+  if (!navigator.locks) return f(() => {});
+  const next = (i) => {
+    if (i === streams) return f(null);
+    navigator.locks.request("brine-stream-" + i, { ifAvailable: true }, (lock) => {
+      if (!lock) return next(i + 1);
+      return new Promise((release) => f(release));
+    });
+  };
+  next(0);
+}
+
 // live keeps a page up to date until it is over, and says since when it is not. A tab
 // that nobody sees lets go of its connection: a browser has only a few for a server.
 function live(run) {
@@ -68,7 +131,7 @@ function live(run) {
   const lost = document.createElement("p");
   lost.setAttribute("role", "status");
   run.prepend(lost);
-  let source, since, timer;
+  let source, since, timer, opening = false, over = false, release = null;
   const show = (...parts) => {
     lost.className = parts.length ? "problem" : "";
     lost.replaceChildren(...parts);
@@ -77,22 +140,40 @@ function live(run) {
     clearTimeout(timer);
     source?.close();
     source = null;
+    release?.();
+    release = null;
   };
   const take = (e) => {
     for (const el of [...parse(e.data).body.children]) replace(document.adoptNode(el));
     sign(run);
   };
   const open = () => {
+    if (opening) return;
     close();
+    opening = true;
+    hold((free) => {
+      opening = false;
+      if (over || document.hidden || source) return free?.();
+      release = free;
+      stream(!free);
+    });
+  };
+  const stream = (once) => {
     source = new EventSource(run.dataset.events);
     source.addEventListener("open", () => {
       since = null;
       show();
     });
     source.addEventListener("error", fail);
-    source.addEventListener("update", take);
+    source.addEventListener("update", (e) => {
+      take(e);
+      if (!once) return;
+      close();
+      timer = setTimeout(open, 3000);
+    });
     source.addEventListener("end", (e) => {
       take(e);
+      over = true;
       close();
       document.removeEventListener("visibilitychange", look);
     });
@@ -112,6 +193,7 @@ function live(run) {
     const at = since.toTimeString().slice(0, 8);
     if (answer) show("This page is not kept up to date since " + at + ". It tries again.");
     else show("Connection lost since " + at + ". It tries again.");
+    clearTimeout(timer);
     timer = setTimeout(open, 2000);
   };
   const look = () => {
@@ -249,3 +331,4 @@ for (const input of document.querySelectorAll("[data-preview]")) preview(input);
 for (const list of document.querySelectorAll("[data-sortable]")) sortable(list);
 for (const form of document.querySelectorAll("[data-wizard]")) wizard(form);
 for (const box of document.querySelectorAll("[data-check]")) check(box);
+for (const box of document.querySelectorAll("[data-window]")) windowed(box);

@@ -63,6 +63,10 @@ var changes = []change{
 	{regexp.MustCompile(`(?m)^import templruntime `), "import \"context\"\n$0"},
 }
 
+// verbatim matches how values are written that browsers send back or look for: as they are,
+// while the text that people read has nothing that hides or reorders other text.
+var verbatim = regexp.MustCompile(`(writeHTML\(templ_7745c5c3_Buffer, "(?:[^"\\]|\\.)*(?: (?:value|name|id|for|class|data-[a-z]+|aria-[a-z]+by)=\\"|<textarea(?:[^>"\\]|\\.)*>)"\)\s+)writeText\(`)
+
 // joined matches how the value of an expression is written.
 func joined(typ, join string) *regexp.Regexp {
 	return regexp.MustCompile(`var templ_7745c5c3_Var\d+ ` + typ + `\s+templ_7745c5c3_Var\d+, templ_7745c5c3_Err = templ\.` + join + `\((.*)\)` + `\s+if templ_7745c5c3_Err != nil \{\s+return templ.*\s+\}` +
@@ -92,6 +96,7 @@ func generate(dir string) (map[string][]byte, error) {
 		for _, c := range changes {
 			text = c.re.ReplaceAll(text, []byte(c.to))
 		}
+		text = verbatim.ReplaceAll(text, []byte("${1}writeValue("))
 		if text, err = format.Source(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

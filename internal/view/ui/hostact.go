@@ -1,0 +1,224 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/internal/fleet/facts"
+	"brine/internal/fleet/kept"
+	"brine/internal/view/chain"
+)
+
+// What people do with hosts that they have selected in the list: ask them for an answer or
+// for their facts, run a function on them, add a step on them to a chain.
+
+// Bounds of a selection.
+const (
+	maxSelected = 96 << 10 // bytes of IDs: they become one argument of a process
+	maxPicked   = 16 << 10 // bytes of IDs in the address of the form of a step
+	maxCall     = 32 << 10 // bytes of arguments
+)
+
+// The scopes of a selection.
+const (
+	scopeAll    = "all"    // all hosts that match the expression
+	scopeTicked = "ticked" // those of them that are ticked
+)
+
+// A selection is hosts that somebody has selected.
+type selection struct {
+	IDs  []string
+	Text string // which they are, in words
+	Expr string // a target expression for them
+}
+
+// selected returns the hosts that the form of a request has: one host, or some of those that
+// match an expression. They are as many as who sent the form has seen.
+func (s *Server) selected(r *http.Request) (*selection, error) {
+	f := r.PostForm
+	host := f.Get("host")
+	if host != "" {
+		r.Form.Set("expr", "L@"+host)
+	}
+	expr, ids, _, err := s.matching(r)
+	if err != nil {
+		return nil, err
+	}
+	if host != "" && !slices.Equal(ids, []string{host}) {
+		return nil, fmt.Errorf("host %s: %w in the roster", host, ErrNotFound)
+	}
+	out := &selection{IDs: ids, Text: hostCount(len(ids)) + " that match " + expr, Expr: expr}
+	switch f.Get("scope") {
+	case scopeTicked:
+		out.IDs = f["id"]
+		if len(out.IDs) == 0 {
+			return nil, errors.New("no host is ticked. Tick hosts, or choose all that match")
+		}
+		for _, id := range out.IDs {
+			if !slices.Contains(ids, id) {
+				return nil, fmt.Errorf("%s does not match %s any more. Load the list again", id, expr)
+			}
+		}
+		out.Text, out.Expr = hostCount(len(out.IDs)), "L@"+strings.Join(out.IDs, ",")
+	case scopeAll:
+		if n, err := strconv.Atoi(f.Get("count")); err != nil || n != len(ids) {
+			return nil, fmt.Errorf("%s match %s now, and not as many as the list had. Load the list again", hostCount(len(ids)), expr)
+		}
+	default:
+		if host == "" {
+			return nil, errors.New("choose whether the hosts that are ticked are meant, or all that match")
+		}
+	}
+	if len(out.IDs) == 0 {
+		return nil, errors.New("nothing matches " + expr)
+	}
+	if len(out.IDs) == 1 {
+		out.Text = out.IDs[0]
+	}
+	// They become a list of one argument.
+	size := 0
+	for _, id := range out.IDs {
+		if strings.HasPrefix(id, "-") || strings.Contains(id, ",") {
+			return nil, fmt.Errorf("the host %q cannot be asked from here, because of its name", id)
+		}
+		size += len(id) + 1
+	}
+	if size > maxSelected {
+		return nil, fmt.Errorf("%s are too many for one run from this list. Select fewer, or add a step with the expression to a chain", hostCount(len(out.IDs)))
+	}
+	out.IDs = slices.Clone(out.IDs)
+	return out, nil
+}
+
+// onSelected starts a run on the hosts of a request.
+func (s *Server) onSelected(w http.ResponseWriter, r *http.Request, v *visit, spec func(*selection) (runSpec, error)) {
+	sel, err := s.selected(r)
+	var x *run
+	if err == nil {
+		var run runSpec
+		if run, err = spec(sel); err == nil {
+			if r.PostForm.Has("once") {
+				run.Once = versionOf([]byte(r.URL.Path + "?" + r.PostForm.Encode()))
+			}
+			x, err = s.start(r.Context(), run, v)
+		}
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", x.ID)
+}
+
+// pingHosts asks hosts whether they answer.
+func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
+	s.onSelected(w, r, v, func(sel *selection) (runSpec, error) {
+		return runSpec{Spec: kept.Spec{Kind: kept.Hosts, Name: sel.Text, Hosts: sel.IDs}}, nil
+	})
+}
+
+// factsOfHosts asks hosts for their facts, which are kept.
+func (s *Server) factsOfHosts(w http.ResponseWriter, r *http.Request, v *visit) {
+	s.onSelected(w, r, v, func(sel *selection) (runSpec, error) {
+		return runSpec{Spec: kept.Spec{Kind: kept.Functions, Name: facts.Function + " on " + sel.Text, Hosts: sel.IDs}, Call: []string{facts.Function}}, nil
+	})
+}
+
+// function is what names of functions look like.
+var function = regexp.MustCompile(`^[A-Za-z_]\w*\.[A-Za-z_]\w*$`)
+
+// runOnHosts runs a function on hosts.
+func (s *Server) runOnHosts(w http.ResponseWriter, r *http.Request, v *visit) {
+	s.onSelected(w, r, v, func(sel *selection) (runSpec, error) {
+		call, test, err := callOf(r.PostForm)
+		if err != nil {
+			return runSpec{}, err
+		}
+		return runSpec{Spec: kept.Spec{Kind: kept.Functions, Name: call[0] + " on " + sel.Text, Hosts: sel.IDs, Test: test, AdHoc: true}, Call: call}, nil
+	})
+}
+
+// callOf is the function that a form has, with its arguments, and whether it is in test mode.
+func callOf(f url.Values) (call []string, test bool, err error) {
+	name := strings.TrimSpace(f.Get("function"))
+	switch {
+	case name == "":
+		return nil, false, errors.New("name a function, such as state.apply or cmd.run")
+	case !function.MatchString(name):
+		return nil, false, fmt.Errorf("%q is not the name of a function, such as state.apply", name)
+	}
+	call, size := []string{name}, 0
+	for line := range strings.Lines(strings.ReplaceAll(f.Get("arguments"), "\r\n", "\n")) {
+		if arg := strings.TrimSpace(line); arg != "" {
+			call, size = append(call, arg), size+len(arg)
+		}
+	}
+	if size > maxCall {
+		return nil, false, fmt.Errorf("the arguments have %d bytes, and at most %d are taken", size, maxCall)
+	}
+	if test = f.Get("test") == "yes"; test {
+		call = append(call, "test=True")
+	} else if f.Get("confirm") != "yes" {
+		return nil, false, errors.New("nothing was run. Confirm that the function is to run, or choose the test mode")
+	}
+	return call, test, nil
+}
+
+// chainOnHosts leads to the form of a step on the selected hosts, of an existing chain or
+// of a new one.
+func (s *Server) chainOnHosts(w http.ResponseWriter, r *http.Request, _ *visit) {
+	sel, err := s.selected(r)
+	name, fresh := r.PostForm.Get("chain"), strings.TrimSpace(r.PostForm.Get("name"))
+	switch {
+	case err != nil:
+	case len(sel.Expr) > maxPicked:
+		err = errors.New("the ticked hosts are too many for a step. Write an expression, and choose all that match")
+	case stepFields[r.PostForm.Get("action")] == nil:
+		err = errors.New("choose what the step does")
+	case name == "" && fresh == "":
+		err = errors.New("choose a chain, or name a new one")
+	case fresh != "":
+		name = fresh
+		var text []byte
+		if text, err = chain.New(""); err == nil {
+			err = s.create(r, name, text)
+		}
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	http.Redirect(w, r, path("chains", name, "step")+"?"+url.Values{"action": {r.PostForm.Get("action")}, "targets": {sel.Expr}}.Encode(), http.StatusSeeOther)
+}
+
+// selectionDetails say for the audit record which hosts a form has, and what they are to do.
+// Arguments are in the record of the job, without secrets.
+func selectionDetails(f url.Values) []string {
+	var parts []string
+	switch {
+	case f.Get("host") != "":
+		parts = append(parts, "host "+f.Get("host"))
+	case f.Get("scope") == scopeTicked:
+		parts = append(parts, "hosts "+strings.Join(f["id"], ","))
+	default:
+		parts = append(parts, "targets "+f.Get("expr"))
+	}
+	if name := f.Get("function"); function.MatchString(name) {
+		parts = append(parts, "function "+name)
+	}
+	if f.Get("test") == "yes" {
+		parts = append(parts, "test mode")
+	}
+	if name := f.Get("name"); name != "" {
+		parts = append(parts, "new chain "+name)
+	} else if name := f.Get("chain"); name != "" {
+		parts = append(parts, "chain "+name)
+	}
+	return parts
+}

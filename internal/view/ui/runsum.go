@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/py/value"
+)
+
+// shownFailures is how many kinds of failures the top of the page of a run has.
+const shownFailures = 20
+
+// A failure is what failed in a step, on hosts of which it says the same.
+type failure struct {
+	Step  int
+	ID    string // of the step
+	Text  string
+	Hosts []string // none: the step itself failed
+}
+
+// A tile is a number at the top of the page of a run.
+type tile struct{ Name, Text, Class string }
+
+// hostSums are how many hosts of all steps did how.
+type hostSums struct{ All, Good, Bad int }
+
+// sums counts hosts, and gathers failures that are alike, those of the most hosts first. The
+// caller has the run.
+func (r *run) sums() (n hostSums, all []failure) {
+	for i, s := range r.steps {
+		n.All += s.Hosts
+		n.Bad += s.Failed
+		n.Good += s.Done - s.Failed
+		at := map[string]int{}
+		before := len(all)
+		for _, h := range s.hosts {
+			if h.State != "failed" {
+				continue
+			}
+			k, known := at[h.Comment]
+			if !known {
+				k = len(all)
+				at[h.Comment] = k
+				all = append(all, failure{Step: i + 1, ID: s.ID, Text: h.Comment})
+			}
+			all[k].Hosts = append(all[k].Hosts, h.ID)
+		}
+		if s.State == "failed" && len(all) == before {
+			all = append(all, failure{Step: i + 1, ID: s.ID, Text: s.Comment})
+		}
+	}
+	for i := range all {
+		slices.Sort(all[i].Hosts)
+	}
+	slices.SortFunc(all, func(x, y failure) int {
+		if d := len(y.Hosts) - len(x.Hosts); d != 0 {
+			return d
+		}
+		if d := x.Step - y.Step; d != 0 {
+			return d
+		}
+		return strings.Compare(x.Text, y.Text)
+	})
+	return n, all
+}
+
+// tiles are the numbers at the top of the page.
+func (v runView) tiles() []tile {
+	out := []tile{{"Steps", fmt.Sprintf("%d of %d", v.Done, max(v.Total, v.Done)), ""}}
+	if v.Failed > 0 {
+		out = append(out, tile{"Steps failed", fmt.Sprint(v.Failed), "is-failed"})
+	}
+	if n := v.Hosts; n.All > 0 {
+		out = append(out, tile{"Hosts done", fmt.Sprintf("%d of %d", n.Good+n.Bad, n.All), ""}, tile{"Hosts good", fmt.Sprint(n.Good), "is-ok"})
+		if n.Bad > 0 {
+			out = append(out, tile{"Hosts failed", fmt.Sprint(n.Bad), "is-failed"})
+		}
+	}
+	if v.over() {
+		out = append(out, tile{"Time", durationText(v.Ended.Sub(v.Started).Round(time.Millisecond)), ""})
+	}
+	return out
+}
+
+// failuresText is how many kinds of failures there are.
+func failuresText(all []failure) string {
+	return fmt.Sprintf("%d kind%s of failure", len(all), value.Plural(len(all)))
+}
