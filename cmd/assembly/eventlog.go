@@ -47,6 +47,14 @@ func EventStream(env *fun.Env) (log events.Log, ok bool, err error) {
 	}}, true, nil
 }
 
+// EventLog returns what keeps the events of before; ok is false where nothing does.
+func EventLog(ctx context.Context, env *fun.Env) (log events.Log, ok bool, err error) {
+	if log, err = eventLog(ctx, env); errors.Is(err, errNoEventLog) {
+		return log, false, nil
+	}
+	return log, err == nil, err
+}
+
 // eventLog returns what keeps the events of before: the stream of the bus, else the database of
 // a returner of events.
 func eventLog(_ context.Context, env *fun.Env) (events.Log, error) {
