@@ -33,7 +33,7 @@ func TestReactStormPostgres(t *testing.T) {
 func TestReactStormAllPostgres(t *testing.T) {
 	t.Parallel()
 	events := soakCount(60, 20_000)
-	testReactStorm(t, events, events, soakCount(3, 30), soakCount(30, 10_000))
+	testReactStorm(t, events, events, soakCount(3, 30), soakCount(30, 3000))
 }
 
 // testReactStorm sends events, of which some match, and deals blows. hwm is how many may wait;
@@ -86,12 +86,24 @@ func testReactStorm(t *testing.T, events, matching, blows, hwm int) {
 		}
 		return n + notTaken(), open
 	}
+	waitFor := func(what string, holds func(n, open int) bool) {
+		t.Helper()
+		for last, since := 0, time.Now(); ; time.Sleep(100 * time.Millisecond) {
+			n, open := ended()
+			if holds(n, open) {
+				return
+			}
+			if n != last {
+				last, since = n, time.Now()
+			}
+			if time.Since(since) > 3*time.Minute {
+				t.Fatalf("%s: of %d events with a reaction %d have ended, and %d wait or run", what, matching, n, open)
+			}
+		}
+	}
 	killed := 0
 	for i := range blows {
-		d.until(t, fmt.Sprintf("blow %d is due", i), func() bool {
-			n, _ := ended()
-			return n > i*matching/(blows+1)
-		})
+		waitFor(fmt.Sprintf("blow %d", i), func(n, _ int) bool { return n > i*matching/(blows+1) })
 		switch i % 3 {
 		case 0: // a worker, which others outlive
 			n := killed % workers
@@ -113,18 +125,7 @@ func testReactStorm(t *testing.T, events, matching, blows, hwm int) {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
-	for last, since := 0, time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		n, open := ended()
-		if n >= matching && open == 0 {
-			break
-		}
-		if n != last {
-			last, since = n, time.Now()
-		}
-		if time.Since(since) > 3*time.Minute {
-			t.Fatalf("of %d events with a reaction %d have ended, and %d wait or run", matching, n, open)
-		}
-	}
+	waitFor("all", func(n, open int) bool { return n >= matching && open == 0 })
 	entries, err := d.q.List(t.Context(), queue.Query{Queue: d.name})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/runner/fn/events"
 )
 
 // A listener takes events that a worker hears. It does not wait.
@@ -32,7 +31,7 @@ type hearing struct {
 	to []listener
 	wg sync.WaitGroup
 	// stream has what other controllers sent, where kept is true.
-	stream events.Log
+	stream assembly.Log
 	kept   bool
 }
 
@@ -116,7 +115,7 @@ func (w *worker) busIsUp(ctx context.Context) {
 }
 
 // untilRead reads a log, again where it fails.
-func (w *worker) untilRead(ctx context.Context, log events.Log, read func() error) {
+func (w *worker) untilRead(ctx context.Context, log assembly.Log, read func() error) {
 	for n, said := 0, false; ctx.Err() == nil; n++ {
 		err := read()
 		if err == nil || ctx.Err() != nil {

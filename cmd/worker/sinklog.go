@@ -10,13 +10,12 @@ import (
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/sink"
-	"brine/runner/fn/events"
 )
 
 const (
-	// unheard is how long nobody has heard events if a worker says that they are lost: each
+	// silentFor is how long nobody has heard events if a worker says that they are lost: each
 	// notes every tellEvery that it hears them.
-	unheard = 3 * tellEvery
+	silentFor = 3 * tellEvery
 	// storedSoon is how long after it was sent an event is in the table of a returner at the
 	// latest, if that answers.
 	storedSoon = 3 * time.Second
@@ -24,7 +23,7 @@ const (
 
 // A sinkLog is what keeps the events that were sent while no worker ran.
 type sinkLog struct {
-	events.Log
+	assembly.Log
 	kept   bool                     // there is one
 	stream bool                     // it is the one of the bus
 	from   map[*sink.Sink]time.Time // until when all events were brought
@@ -51,7 +50,7 @@ func (k *sinking) findLog(ctx context.Context, env *fun.Env) (err error) {
 			l.from[s], l.begun, err = k.q.SinkSeen(ctx, s.Name)
 			return err
 		})
-		if gap := l.begun.Sub(l.from[s]); !l.kept && gap > unheard {
+		if gap := l.begun.Sub(l.from[s]); !l.kept && gap > silentFor {
 			k.s.Tell(fmt.Errorf("events that were sent since %s do not get to %s: no worker ran, and nothing keeps them; set stream in event_bus (NATS), or event_return to a database",
 				l.from[s].Format(time.RFC3339), s.Name))
 		}
