@@ -6,13 +6,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"brine/internal/fleet/queue"
@@ -26,23 +25,29 @@ import (
 // order of its tag, or is reported as failed.
 func TestReactStormPostgres(t *testing.T) {
 	t.Parallel()
+	testReactStorm(t, soakCount(400, 100_000), soakCount(40, 1000), soakCount(3, 30), 0)
+}
+
+// TestReactStormAllPostgres is the same where every event has a reaction, and more come than may
+// wait: those are counted, also where the worker that counted them is killed.
+func TestReactStormAllPostgres(t *testing.T) {
+	t.Parallel()
+	events := soakCount(60, 20_000)
+	testReactStorm(t, events, events, soakCount(3, 30), soakCount(30, 3000))
+}
+
+// testReactStorm sends events, of which some match, and deals blows. hwm is how many may wait;
+// 0: all.
+func testReactStorm(t *testing.T, events, matching, blows, hwm int) {
+	t.Helper()
 	srv := servertest.Postgres(t, "")
 	const workers, tags = 5, 5
-	events, matching, blows := soakCount(400, 100_000), soakCount(40, 1000), soakCount(3, 30)
-	ns := natstest.Start(t, func(o *server.Options) { o.JetStream = true })
-	nc, err := nats.Connect(ns.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
+	ns := natstest.StartProcess(t)
+	js := stream(t, ns.URL())
+	d := newReactTree(t, fmt.Sprint("storm", hwm), "postgres", srv.Port, "0", "event_bus: {url: '"+ns.URL()+"', stream: BRINE}\n")
+	if hwm > 0 {
+		d.append(t, fmt.Sprintf("reactor_worker_hwm: %d\n", hwm))
 	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BRINE", Subjects: []string{"brine.>"}}); err != nil {
-		t.Fatal(err)
-	}
-	d := newReactTree(t, "storm", "postgres", srv.Port, "0", "event_bus: {url: '"+ns.URL()+"', stream: BRINE}\n")
 	var all []*queueWorker
 	start := func(n int) *queueWorker { return d.hears(t, filepath.Join(d.dir, fmt.Sprint("machine", n))) }
 	for n := range workers {
@@ -53,6 +58,19 @@ func TestReactStormPostgres(t *testing.T) {
 	began := time.Now()
 	failed := make(chan error, 1)
 	go func() { failed <- publish(t.Context(), js, events, events/matching, tags, &sent) }()
+	// notTaken is how many events the entries say were not taken.
+	notTaken := func() (n int) {
+		entries, err := d.q.List(t.Context(), queue.Query{Queue: d.name, State: queue.Refused})
+		if err != nil {
+			return 0
+		}
+		for _, e := range entries {
+			if of, ok := notTakenOf(e); ok {
+				n += of - 1 // it is an entry itself
+			}
+		}
+		return n
+	}
 	ended := func() (n, open int) {
 		counts, err := d.q.Stats(t.Context(), d.name) // the database may be away
 		if err != nil {
@@ -66,14 +84,26 @@ func TestReactStormPostgres(t *testing.T) {
 				n += c.N
 			}
 		}
-		return n, open
+		return n + notTaken(), open
+	}
+	waitFor := func(what string, holds func(n, open int) bool) {
+		t.Helper()
+		for last, since := 0, time.Now(); ; time.Sleep(100 * time.Millisecond) {
+			n, open := ended()
+			if holds(n, open) {
+				return
+			}
+			if n != last {
+				last, since = n, time.Now()
+			}
+			if time.Since(since) > 3*time.Minute {
+				t.Fatalf("%s: of %d events with a reaction %d have ended, and %d wait or run", what, matching, n, open)
+			}
+		}
 	}
 	killed := 0
 	for i := range blows {
-		d.until(t, fmt.Sprintf("blow %d is due", i), func() bool {
-			n, _ := ended()
-			return n > i*matching/(blows+1)
-		})
+		waitFor(fmt.Sprintf("blow %d", i), func(n, _ int) bool { return n > i*matching/(blows+1) })
 		switch i % 3 {
 		case 0: // a worker, which others outlive
 			n := killed % workers
@@ -86,7 +116,7 @@ func TestReactStormPostgres(t *testing.T) {
 			time.Sleep(time.Second)
 			srv.Start(t)
 		case 2:
-			ns.Stop()
+			ns.Kill()
 			time.Sleep(time.Second)
 			ns.Again(t)
 		}
@@ -95,24 +125,19 @@ func TestReactStormPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
-	for last, since := 0, time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		n, open := ended()
-		if n >= matching && open == 0 {
-			break
-		}
-		if n != last {
-			last, since = n, time.Now()
-		}
-		if time.Since(since) > 3*time.Minute {
-			t.Fatalf("of %d events with a reaction %d have ended, and %d wait or run", matching, n, open)
-		}
-	}
+	waitFor("all", func(n, open int) bool { return n >= matching && open == 0 })
 	entries, err := d.q.List(t.Context(), queue.Query{Queue: d.name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != matching {
-		t.Errorf("%d events with a reaction became %d entries", matching, len(entries))
+	refused := 0
+	entries = slices.DeleteFunc(entries, func(e *queue.Entry) bool {
+		n, ok := notTakenOf(e)
+		refused += n
+		return ok
+	})
+	if len(entries)+refused != matching || hwm == 0 && refused > 0 {
+		t.Errorf("%d events with a reaction became %d entries, and %d were not taken", matching, len(entries), refused)
 	}
 	lines := d.log(t)
 	for line, n := range lines {
@@ -141,15 +166,21 @@ func TestReactStormPostgres(t *testing.T) {
 			t.Errorf("%s: %d reactions are done, %d are not, and %d left a line", tag, n, others[tag], left[tag])
 		}
 	}
-	if states[queue.Done] < matching*9/10 {
-		t.Errorf("of %d events with a reaction only %d are done: %v", matching, states[queue.Done], states)
+	if taken := matching - refused; states[queue.Done] < taken*9/10 {
+		t.Errorf("of %d events with a reaction only %d are done: %v", taken, states[queue.Done], states)
 	}
 	d.inOrder(t)
 	said := 0
 	for _, w := range all {
 		said += strings.Count(w.says(), "are lost")
 	}
-	t.Logf("%d events in %v, %d with a reaction, %d blows (%d workers): %v after %v; lines about losses: %d", events, took.Round(time.Second), matching, blows, killed, states, time.Since(began).Round(time.Second), said)
+	t.Logf("%d events in %v, %d with a reaction, %d blows (%d workers): %v and %d not taken after %v; lines about losses: %d", events, took.Round(time.Second), matching, blows, killed, states, refused, time.Since(began).Round(time.Second), said)
+}
+
+// notTakenOf is how many events an entry says were not taken; ok is whether it is one that says so.
+func notTakenOf(e *queue.Entry) (n int, ok bool) {
+	_, err := fmt.Sscanf(e.Error, "%d events were not taken", &n)
+	return n, err == nil && strings.Contains(e.Error, "were not taken")
 }
 
 // publish sends events until each is stored, once: one of each so many has a reaction.

@@ -6,6 +6,7 @@ import (
 	"brine/internal/core/fun"
 	beaconsmod "brine/modules/beacons"
 	beaconrun "brine/runner/fn/beacon"
+	beaconstates "brine/states/beacon"
 )
 
 // beaconRunner is the runner module "beacon".
@@ -14,6 +15,13 @@ func beaconRunner() fun.Module { return beaconrun.Module() }
 // beaconsModule is the execution module "beacons".
 func beaconsModule() fun.Module {
 	m := beaconsmod.Module()
+	m.Avail = noAgent
+	return m
+}
+
+// beaconState is the state module "beacon".
+func beaconState() fun.Module {
+	m := beaconstates.States()
 	m.Avail = noAgent
 	return m
 }

@@ -21,6 +21,9 @@ import (
 // errNoEventLog says what keeps events, and what has to be configured.
 var errNoEventLog = errors.New("since needs a log of events, and none is configured: set event_return to mysql, pgjsonb, postgres or sqlite3, or stream in event_bus (NATS); a bus on PostgreSQL alone keeps no events")
 
+// A Log keeps events of before.
+type Log = events.Log
+
 // EventStream returns the stream of the bus, which keeps what all controllers sent; ok is false
 // where the bus has none.
 func EventStream(env *fun.Env) (log events.Log, ok bool, err error) {
@@ -45,6 +48,14 @@ func EventStream(env *fun.Env) (log events.Log, ok bool, err error) {
 			return each(e)
 		})
 	}}, true, nil
+}
+
+// EventLog returns what keeps the events of before; ok is false where nothing does.
+func EventLog(ctx context.Context, env *fun.Env) (log events.Log, ok bool, err error) {
+	if log, err = eventLog(ctx, env); errors.Is(err, errNoEventLog) {
+		return log, false, nil
+	}
+	return log, err == nil, err
 }
 
 // eventLog returns what keeps the events of before: the stream of the bus, else the database of

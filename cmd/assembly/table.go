@@ -312,6 +312,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "aptpkg", Virtual: "apt", Load: aptstates.States},
 		{Kind: fun.State, Name: "archive", Load: archivestates.States},
 		{Kind: fun.State, Name: "at", Load: atstates.States},
+		{Kind: fun.State, Name: "beacon", Load: beaconState},
 		{Kind: fun.State, Name: "blockdev", Load: blockdevstates.States},
 		{Kind: fun.State, Name: "cmd", Load: cmdstates.States},
 		{Kind: fun.State, Name: "composer", Load: composerstates.States},

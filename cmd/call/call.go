@@ -211,6 +211,9 @@ func callHere(ctx context.Context, rep *output.Report, o *options, shown *progre
 	if err := s.OpenReturners(env); err != nil {
 		return err
 	}
+	if err := s.PostEvents(env); err != nil {
+		return err
+	}
 	if o.async.Used() {
 		return callAsync(ctx, s, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.Metadata})
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
@@ -19,10 +20,13 @@ func (s *Session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) err
 		return nil
 	}
 	ours := func(jid string) bool { return jid == env.JID || f.IsOwnJob(jid) }
-	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), IsOwnJob: ours, Fire: s.bus.FireRemote, Warn: s.Tell})
+	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), IsOwnJob: ours, Fire: s.bus.FireRemote, Warn: s.Tell, Back: func() {
+		s.Note("event_bus: events of other controllers arrive again")
+	}})
 	if err != nil {
 		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
+	s.shared = b
 	s.bus.Tap(b.Send)
 	s.OnEnd(b.Close)
 	return nil
@@ -48,6 +52,18 @@ func (s *Session) Hear(ctx context.Context) (*fun.Env, error) {
 	s.listening = true
 	return s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
 }
+
+// BusUp returns since when the events of other controllers arrive; zero: they do not. ok is false
+// where no bus is configured.
+func (s *Session) BusUp() (since time.Time, ok bool) {
+	if s.shared == nil {
+		return since, false
+	}
+	return s.shared.Up(), true
+}
+
+// Shape is the data of an event as the Env of [Session.Hear] has it.
+func (s *Session) Shape(data *value.Map) *value.Map { return s.bus.Shape(data) }
 
 // HearRuns calls each with the events of every run of the user on this machine; see
 // [event.Peers.Watch].

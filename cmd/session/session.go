@@ -26,6 +26,7 @@ import (
 	"brine/internal/core/sdb"
 	"brine/internal/core/tee"
 	"brine/internal/fleet"
+	"brine/internal/fleet/bus"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/shared"
@@ -42,6 +43,7 @@ type Session struct {
 	Cfg     *config.Config
 	Table   *fun.Table
 	bus     *event.Ring
+	shared  *bus.Bus // between controllers; nil: there is none
 	peers   *event.Peers
 	// listening says that events of others reach bus.
 	listening bool

@@ -83,9 +83,14 @@ Roles: viewer (look), operator (also run), editor (also any job again).
 
 With --chains, --orchestrations or --templates, the token can see and run only what
 has one of these names: globs, separated by commas. Kinds that are not given are not
-allowed then, nor is what concerns everything, such as the list of hosts.`,
+allowed then, nor is what concerns everything, such as the list of hosts.
+
+With --events, the token can send events whose tags begin with one of these prefixes,
+and nothing else. Name the token as the machine that uses it: that is the id of its
+events.`,
 		Example: `  brine ui token add ci --tokens ui.tokens --role operator --chains 'deploy-*' --expires 30d
-  brine ui token add grafana --tokens ui.tokens --expires never`,
+  brine ui token add grafana --tokens ui.tokens --expires never
+  brine ui token add web1 --tokens ui.tokens --role operator --events deploy/web1`,
 	}
 	tokenCommand(c, o, 1, runF, func(_ context.Context, o *tokenOptions, args []string) error { return addToken(a, c, o, args[0]) })
 	f := c.Flags()
@@ -94,6 +99,7 @@ allowed then, nor is what concerns everything, such as the list of hosts.`,
 	f.StringSliceVar(&o.scope.Orchestrations, "orchestrations", nil, "only orchestrations with these names")
 	f.StringSliceVar(&o.scope.Chains, "chains", nil, "only chains with these names")
 	f.StringSliceVar(&o.scope.Templates, "templates", nil, "only templates with these names")
+	f.StringSliceVar(&o.scope.Events, "events", nil, "only events whose tags begin with these prefixes")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(ui.RoleNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -113,14 +119,20 @@ func addToken(a *app.App, c *cobra.Command, o *tokenOptions, name string) error 
 	for _, x := range []struct {
 		flag  string
 		globs []string
-	}{{"orchestrations", o.scope.Orchestrations}, {"chains", o.scope.Chains}, {"templates", o.scope.Templates}} {
+	}{{"orchestrations", o.scope.Orchestrations}, {"chains", o.scope.Chains}, {"templates", o.scope.Templates}, {"events", o.scope.Events}} {
 		err := ui.CheckGlobs(x.globs)
+		if x.flag == "events" {
+			err = ui.CheckPrefixes(x.globs)
+		}
 		if err == nil && c.Flags().Changed(x.flag) && len(x.globs) == 0 { // else the token had no limit
 			err = errors.New("give at least one name")
 		}
 		if err != nil {
 			return app.Usagef(c, "--%s: %s", x.flag, err)
 		}
+	}
+	if len(o.scope.Events) > 0 && x.Role < ui.Operator {
+		return app.Usagef(c, "--events needs --role operator: a %s sends nothing", x.Role)
 	}
 	text, hash := ui.NewToken()
 	x.Hash = hash

@@ -17,6 +17,8 @@ import (
 // A listener takes events that a worker hears. It does not wait.
 type listener interface {
 	hear(ctx context.Context, e event.Event)
+	// ready reports whether there is room for more, of what need not be taken at once.
+	ready() bool
 	// miss notes that n events were lost before anybody saw their tags.
 	miss(n int)
 	// begin begins to handle what is heard; stop is called after the last event was heard.
@@ -28,6 +30,9 @@ type hearing struct {
 	*worker
 	to []listener
 	wg sync.WaitGroup
+	// stream has what other controllers sent, where kept is true.
+	stream assembly.Log
+	kept   bool
 }
 
 // listen begins to hear events for those who take them, until the function that it returns is
@@ -45,15 +50,17 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 	if m, ok := env.Fleet.(fun.Masters); ok {
 		m.Listen(ctx)
 	}
-	earlier, err := h.earlier(ctx, env)
-	if err != nil {
+	if h.stream, h.kept, err = assembly.EventStream(env); err != nil {
 		cancel()
 		return nil, err
 	}
-	h.wg.Go(func() {
-		earlier()
-		h.hearRemote(ctx, env.Bus, after)
-	})
+	if h.kept {
+		since := h.lastBrought(ctx, h.app.Host.Now())
+		h.wg.Go(func() { h.hearStream(ctx, env.Bus, after, since) })
+		h.wg.Go(func() { h.hearForeign(ctx, env.Bus, after, func(e event.Event) bool { return !e.Remote }) })
+	} else {
+		h.wg.Go(func() { h.hearForeign(ctx, env.Bus, after, func(event.Event) bool { return true }) })
+	}
 	if err := h.hearLocal(ctx); err != nil {
 		cancel()
 		h.wg.Wait()
@@ -81,54 +88,75 @@ const (
 	longestGap = 10 * time.Minute
 )
 
-// earlier returns what hears the events that the stream of the bus has, from a moment before
-// the last one on that was brought into the queue. So each worker brings all events in their
-// order, also one that starts while others wait for the database with what they heard; those
-// that are known are not brought again. Without a stream nothing is heard.
-func (h *hearing) earlier(ctx context.Context, env *fun.Env) (read func(), err error) {
-	if !h.o.react {
-		return func() {}, nil
-	}
-	log, ok, err := assembly.EventStream(env)
-	if !ok || err != nil {
-		return func() {}, err
-	}
-	return func() {
-		for told := false; ctx.Err() == nil; h.wait(ctx, time.Second) {
-			since, err := h.lastBrought(ctx)
-			if err == nil && since.IsZero() {
-				return
-			}
-			if err == nil {
-				err = log.Read(ctx, since, func(e event.Event) bool {
-					h.hear(ctx, e)
-					return ctx.Err() == nil
-				})
-			}
-			if err == nil || ctx.Err() != nil {
-				return
-			}
-			if !told {
-				told = true
-				h.s.Tell(fmt.Errorf("earlier events of %s cannot be read, it is tried again: %w", log.Name, err))
-			}
-		}
-	}, nil
+// readStream hears the events that the stream of the bus has since a time. A worker that starts
+// reads from a moment before the last event on that was brought into the queue. So each worker
+// brings all events in their order, also one that starts while others wait for the database with
+// what they heard, or while the server of the bus is down; those that are known are not brought
+// again.
+func (h *hearing) readStream(ctx context.Context, since time.Time) {
+	h.untilRead(ctx, h.stream, func() error {
+		return h.stream.Read(ctx, since, func(e event.Event) bool {
+			h.room(ctx)
+			e.Data = h.s.Shape(e.Data)
+			h.hear(ctx, e)
+			return ctx.Err() == nil
+		})
+	})
 }
 
-// lastBrought is from when on earlier events are heard; zero: there are none.
-func (h *hearing) lastBrought(ctx context.Context) (time.Time, error) {
-	ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
-	defer cancel()
-	at, err := h.q.LastEvent(ask, h.o.queue)
-	if err != nil || at.IsZero() {
-		return at, err
+// busIsUp waits until the events of other controllers arrive.
+func (w *worker) busIsUp(ctx context.Context) {
+	for ctx.Err() == nil {
+		if since, ok := w.s.BusUp(); !ok || !since.IsZero() {
+			return
+		}
+		w.wait(ctx, 100*time.Millisecond)
 	}
-	since := at.Add(-overlap)
-	if oldest := h.app.Host.Now().Add(-longestGap); since.Before(oldest) {
-		since = oldest
+}
+
+// untilRead reads a log, again where it fails.
+func (w *worker) untilRead(ctx context.Context, log assembly.Log, read func() error) {
+	for n, said := 0, false; ctx.Err() == nil; n++ {
+		err := read()
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !said {
+			said = true
+			w.s.Tell(fmt.Errorf("earlier events of %s cannot be read, it is tried again: %w", log.Name, err))
+		}
+		w.wait(ctx, min(30*time.Second, time.Second<<min(n, 5)))
 	}
-	return since, nil
+}
+
+// lastBrought is from when on earlier events are heard, of a worker that began at a time.
+func (h *hearing) lastBrought(ctx context.Context, begun time.Time) time.Time {
+	for n := 0; ctx.Err() == nil; n++ {
+		ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+		at, err := h.q.LastEvent(ask, h.o.queue)
+		cancel()
+		switch oldest := begun.Add(-longestGap); {
+		case err != nil:
+			h.wait(ctx, min(5*time.Second, 100*time.Millisecond<<min(n, 6)))
+			continue
+		case at.IsZero():
+			return begun
+		case at.Add(-overlap).After(oldest):
+			return at.Add(-overlap)
+		default:
+			return oldest
+		}
+	}
+	return begun
+}
+
+// room waits until those who take events have room for more.
+func (h *hearing) room(ctx context.Context) {
+	for _, l := range h.to {
+		for !l.ready() && ctx.Err() == nil {
+			h.wait(ctx, 10*time.Millisecond)
+		}
+	}
 }
 
 // hear hands an event to those who take it.
@@ -183,11 +211,11 @@ func (h *hearing) hearLocal(ctx context.Context) error {
 	}
 }
 
-// hearRemote hears other controllers and Salt masters.
-func (h *hearing) hearRemote(ctx context.Context, bus event.Bus, after uint64) {
+// hearForeign hears other controllers and Salt masters.
+func (h *hearing) hearForeign(ctx context.Context, bus event.Bus, after uint64, which func(event.Event) bool) {
 	for {
-		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Foreign })
-		if lost > 0 {
+		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Foreign && which(e) })
+		if lost > 0 && !(h.kept && h.s.Cfg.Opts.At("fleets") == nil) { // else the stream has them
 			h.miss(int(min(lost, math.MaxInt32)))
 		}
 		if err != nil {
@@ -195,5 +223,26 @@ func (h *hearing) hearRemote(ctx context.Context, bus event.Bus, after uint64) {
 		}
 		h.hear(ctx, e)
 		after = e.Seq
+	}
+}
+
+// hearStream hears other controllers, and first what the stream of the bus has since a time. What
+// comes faster than it is brought into the queue is read again from the stream.
+func (h *hearing) hearStream(ctx context.Context, bus event.Bus, after uint64, since time.Time) {
+	if h.o.react {
+		h.busIsUp(ctx) // else what is sent between the end of the stream and the connection is missed
+		h.readStream(ctx, since)
+	}
+	for last := h.app.Host.Now(); ; {
+		h.room(ctx)
+		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Remote })
+		if err != nil {
+			return
+		}
+		if lost > 0 {
+			h.readStream(ctx, last.Add(-overlap))
+		}
+		h.hear(ctx, e)
+		after, last = e.Seq, e.Stamp
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,18 +48,19 @@ type reacting struct {
 	wg       sync.WaitGroup
 
 	mu      sync.Mutex
-	bytes   int            // of arrivals
-	n       int            // events that cannot be told apart, so far
-	missed  int            // events that were lost before their tags were seen
-	lost    map[string]int // events that were heard and lost, by tag
-	full    map[string]int // events that did not get into the queue, by tag
-	skipped int            // events that another worker brings, since they cannot be told apart
+	bytes   int                 // of arrivals
+	n       int                 // events that cannot be told apart, so far
+	recent  recently            // that were brought
+	missed  int                 // events that were lost before their tags were seen
+	lost    map[string]int      // events that were heard and lost, by tag
+	full    map[string][]string // keys of events that did not get into the queue, by tag
+	skipped int                 // events that another worker brings, since they cannot be told apart
 }
 
 // newReacting reads what reacts to events.
 func (w *worker) newReacting() (r *reacting, err error) {
 	opts, conf := w.s.Cfg.Opts, w.s.Cfg.Opts.Str("conf_file")
-	r = &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string]int{}}
+	r = &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string][]string{}}
 	if r.m, err = reactor.Read(w.app.Host, opts, filepath.Dir(conf), w.s.Cfg.Place); err != nil {
 		return nil, err
 	}
@@ -115,6 +118,13 @@ func (r *reacting) miss(n int) {
 	r.missed += n
 }
 
+// ready reports whether there is room for more.
+func (r *reacting) ready() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.arrivals) < maxArrivals/2 && r.bytes < maxArrivalBytes/2
+}
+
 // hear takes an event if something reacts to it.
 func (r *reacting) hear(ctx context.Context, e event.Event) {
 	if len(r.m.Match(e.Tag)) == 0 || ctx.Err() != nil {
@@ -168,10 +178,10 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 	answers := 0
 	for told, n := false, 0; ; n++ {
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
-		decision, entry, err := r.tryToBring(try, e)
+		decision, entry, key, err := r.tryToBring(try, e)
 		cancel()
 		if err == nil {
-			r.became(decision, entry)
+			r.became(decision, entry, key)
 			return nil
 		}
 		if r.q.Ping(ctx) == nil {
@@ -188,22 +198,25 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 	}
 }
 
-// tryToBring brings an event into the queue.
-func (r *reacting) tryToBring(ctx context.Context, e event.Event) (queue.Decision, *queue.Entry, error) {
+// tryToBring brings an event into the queue. key is that of the event.
+func (r *reacting) tryToBring(ctx context.Context, e event.Event) (decision queue.Decision, entry *queue.Entry, key string, err error) {
 	data := e.Data.Copy()
 	cause, ok := queue.CauseOf(data.At(event.CauseKey))
 	data.Delete(event.CauseKey)
 	a := queue.Arrival{Key: queue.Key(e.Tag, reactor.Canonical(data)), MaxWaiting: r.limits.Waiting}
+	if r.recent.has(a.Key) {
+		return queue.Known, nil, "", nil
+	}
 	if e.Unstamped {
 		mine, err := r.q.Sole(ctx, r.o.queue, r.name)
 		if err != nil {
-			return 0, nil, err
+			return 0, nil, "", err
 		}
 		if !mine {
 			r.mu.Lock()
 			r.skipped++
 			r.mu.Unlock()
-			return queue.Known, nil, nil
+			return queue.Known, nil, "", nil
 		}
 		r.n++
 		a.Key = queue.Key(a.Key, r.name, fmt.Sprint(r.n))
@@ -217,9 +230,44 @@ func (r *reacting) tryToBring(ctx context.Context, e event.Event) (queue.Decisio
 	case len(cause) >= r.limits.Depth:
 		a.Refuse = fmt.Sprintf("it may be a loop: %d reactions led to this event, one after the other, and reactor_depth is %d; 'brine run reactor.trace' shows them", len(cause), r.limits.Depth)
 	}
-	entry := r.entry(e.Tag, data, cause)
-	decision, err := r.q.Bring(ctx, entry, a)
-	return decision, entry, err
+	entry = r.entry(e.Tag, data, cause)
+	if decision, err = r.q.Bring(ctx, entry, a); err == nil {
+		r.recent.add(a.Key)
+	}
+	return decision, entry, a.Key, err
+}
+
+// maxRecent is how many keys of events a worker keeps.
+const maxRecent = 1 << 15
+
+// A recently has the keys of the last events that one goroutine brought: those that come again,
+// such as by a stream that is read twice, need no question to the database.
+type recently struct {
+	keys  map[string]struct{}
+	order []string // of keys, as a ring that begins at next
+	next  int
+}
+
+func (r *recently) has(key string) bool {
+	_, ok := r.keys[key]
+	return ok
+}
+
+func (r *recently) add(key string) {
+	switch {
+	case r.has(key):
+		return
+	case len(r.order) < maxRecent:
+		if r.keys == nil {
+			r.keys = map[string]struct{}{}
+		}
+		r.order = append(r.order, key)
+	default:
+		delete(r.keys, r.order[r.next])
+		r.order[r.next] = key
+		r.next = (r.next + 1) % maxRecent
+	}
+	r.keys[key] = struct{}{}
 }
 
 // entry is a new entry for an event.
@@ -231,7 +279,7 @@ func (r *reacting) entry(tag string, data *value.Map, cause []string) *queue.Ent
 }
 
 // became does what is due when an event was brought.
-func (r *reacting) became(decision queue.Decision, e *queue.Entry) {
+func (r *reacting) became(decision queue.Decision, e *queue.Entry, key string) {
 	switch decision {
 	case queue.Added:
 		select {
@@ -245,7 +293,7 @@ func (r *reacting) became(decision queue.Decision, e *queue.Entry) {
 		}
 	case queue.NotTaken:
 		r.mu.Lock()
-		r.full[e.SLS]++
+		r.full[e.SLS] = append(r.full[e.SLS], key)
 		r.mu.Unlock()
 	case queue.Known, queue.Joined:
 	}
@@ -258,7 +306,7 @@ const maxWarnedTags = 50
 func (r *reacting) tell(ctx context.Context) {
 	r.mu.Lock()
 	missed, lost, full := r.missed, r.lost, r.full
-	r.missed, r.lost, r.full = 0, map[string]int{}, map[string]int{}
+	r.missed, r.lost, r.full = 0, map[string]int{}, map[string][]string{}
 	r.mu.Unlock()
 	if missed > 0 {
 		r.s.Tell(fmt.Errorf("%d events came faster than they were read, and are lost: what reacts to them did not run", missed))
@@ -267,16 +315,48 @@ func (r *reacting) tell(ctx context.Context) {
 	r.tellOf(ctx, lost, func(n int) string {
 		return fmt.Sprintf("%d events were heard by %s, and lost before they were in the queue", n, r.name)
 	})
-	r.tellOf(ctx, full, func(n int) string {
-		return fmt.Sprintf("%d events were not taken, since %d wait for a worker (reactor_worker_hwm)", n, r.limits.Waiting)
-	})
+	r.tellNotTaken(ctx, full)
+}
+
+// orphaned is how long an event that was not taken waits for the worker that says so, before
+// another one does.
+const orphaned = 3 * tellEvery
+
+// tellNotTaken tells which events were not taken: those whose keys it has by tag, and those of
+// workers that have died.
+func (r *reacting) tellNotTaken(ctx context.Context, full map[string][]string) {
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	if len(full) > maxWarnedTags {
+		var rest []string
+		for _, tag := range slices.Sorted(maps.Keys(full))[maxWarnedTags:] {
+			rest = append(rest, full[tag]...)
+			delete(full, tag)
+		}
+		full["*"] = append(full["*"], rest...)
+	}
+	full[""] = nil
+	for tag, keys := range full {
+		of := cmp.Or(tag, "*")
+		n, err := r.q.NoteNotTaken(ctx, r.entry(of, value.NewMap(0), nil), keys, orphaned, func(n int64) string {
+			return fmt.Sprintf("%d events were not taken, since %d wait for a worker (reactor_worker_hwm)", n, r.limits.Waiting)
+		})
+		switch {
+		case err != nil && tag != "": // the next time, or by another worker
+			r.mu.Lock()
+			r.full[tag] = append(r.full[tag], keys...)
+			r.mu.Unlock()
+		case n > 0:
+			r.s.Tell(fmt.Errorf("%s: %d events were not taken, since %d wait for a worker (reactor_worker_hwm)", printable.Line(of), n, r.limits.Waiting))
+		}
+	}
 }
 
 // tellOf tells of lost events by tag.
 func (r *reacting) tellOf(ctx context.Context, counts map[string]int, why func(n int) string) {
-	told, rest := 0, 0
+	seen, rest := 0, 0
 	for tag, n := range counts {
-		if told++; told > maxWarnedTags {
+		if seen++; seen > maxWarnedTags {
 			rest += n
 			continue
 		}

@@ -51,7 +51,13 @@ type sinking struct {
 	arrivals chan event.Event
 	stopping chan struct{}
 
+	log    sinkLog // of the goroutine that reads it
+	beaten beat    // of the goroutine that keeps events
+
 	mu     sync.Mutex
+	caught bool           // what the log had was brought
+	heard  int            // events that sinks ask for, so far
+	kept   int            // of them, those that are in the database or lost
 	bytes  int            // of arrivals
 	n      int            // events that cannot be told apart, so far
 	missed int            // events that were lost before their tags were seen
@@ -79,6 +85,13 @@ func (k *sinking) miss(n int) {
 	k.missed += n
 }
 
+// ready reports whether there is room for more.
+func (k *sinking) ready() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.arrivals) < maxArrivals/2 && k.bytes < maxArrivalBytes/2
+}
+
 // hear takes an event if a sink asks for it.
 func (k *sinking) hear(ctx context.Context, e event.Event) {
 	var want []string
@@ -96,6 +109,7 @@ func (k *sinking) hear(ctx context.Context, e event.Event) {
 		select {
 		case k.arrivals <- e:
 			k.bytes += e.Cost()
+			k.heard++
 			return
 		default:
 		}
@@ -111,6 +125,7 @@ func (k *sinking) begin(ctx context.Context, env *fun.Env) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var kept, sent sync.WaitGroup
 	kept.Go(func() { k.keep(ctx) })
+	sent.Go(func() { k.catchUp(ctx, env) })
 	for _, s := range k.all {
 		k.s.Note(fmt.Sprintf("events go to %s: %s %s", s.Name, s.Kind, printable.Line(s.Where())))
 		sent.Go(func() { k.deliver(ctx, s) })
@@ -120,6 +135,7 @@ func (k *sinking) begin(ctx context.Context, env *fun.Env) (stop func()) {
 		ended := make(chan struct{})
 		go func() {
 			kept.Wait()
+			k.sawAll(ctx, true)
 			close(k.stopping)
 			sent.Wait()
 			close(ended)
@@ -157,8 +173,9 @@ func (k *sinking) keep(ctx context.Context) {
 				}
 				break
 			}
-			k.spool(ctx, some)
+			k.spool(ctx, some, func(*sink.Sink, event.Event) bool { return true })
 			k.mu.Lock()
+			k.kept += len(some)
 			for _, e := range some {
 				k.bytes -= e.Cost()
 			}
@@ -168,15 +185,17 @@ func (k *sinking) keep(ctx context.Context) {
 			}
 		case <-tick.C:
 			k.tell(ctx)
+			k.sawAll(ctx, false)
 		}
 	}
 }
 
-// spool puts events into the spools of the sinks that ask for them.
-func (k *sinking) spool(ctx context.Context, events []event.Event) {
+// spool puts events into the spools of the sinks that ask for them, if they are due.
+func (k *sinking) spool(ctx context.Context, events []event.Event, due func(*sink.Sink, event.Event) bool) {
 	bySink := map[*sink.Sink][]queue.SinkEvent{}
 	for _, e := range events {
-		data := e.Data.Copy()
+		masked, _ := k.s.Mask(e.Data).(*value.Map) // a log has them so
+		data := masked.Copy()
 		data.Delete(event.CauseKey)
 		key := queue.Key(e.Tag, reactor.Canonical(data))
 		if e.Unstamped {
@@ -190,10 +209,9 @@ func (k *sinking) spool(ctx context.Context, events []event.Event) {
 			k.n++
 			key = queue.Key(key, k.name, fmt.Sprint(k.n))
 		}
-		masked, _ := k.s.Mask(e.Data).(*value.Map)
 		text, err := sink.Encode(e.Tag, masked)
 		for _, s := range k.all {
-			if !s.Wants(e) {
+			if !s.Wants(e) || !due(s, e) {
 				continue
 			}
 			if err != nil {

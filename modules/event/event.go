@@ -55,14 +55,20 @@ type fireMasterArgs struct {
 	preloadArg
 }
 
-func fireMaster(_ context.Context, c *fun.Call, a *fireMasterArgs) (fun.Result, error) {
-	return publish(c, a.Tag, dict(a.Data), a.Preload)
+func fireMaster(ctx context.Context, c *fun.Call, a *fireMasterArgs) (fun.Result, error) {
+	return publish(ctx, c, a.Tag, dict(a.Data), a.Preload)
 }
 
 // publish puts an event on the bus of this run and hands it to the other runs
 // of this user. As in Salt it is False where there is no controller to send to:
 // a masterless run that is not an orchestration, and that no other run listens to.
-func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, error) {
+func publish(ctx context.Context, c *fun.Call, tag string, data, preload *value.Map) (fun.Result, error) {
+	if c.Env.Post != nil { // the controller makes the rest of it
+		if err := c.Env.Post(ctx, tag, data); err != nil {
+			return fun.Result{}, fun.Errorf("%v", err)
+		}
+		return fun.Value(true)
+	}
 	if c.Env.Bus == nil {
 		return fun.Value(false)
 	}
@@ -101,7 +107,7 @@ type sendArgs struct {
 }
 
 // send sends an event with extra data. Salt: salt/modules/event.py send.
-func send(_ context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
+func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 	data := value.NewMap(4)
 	if v, on := pick(a.WithEnv); on {
 		env := value.NewMap(8)
@@ -141,7 +147,7 @@ func send(_ context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 	} else if v := a.Data; v != nil {
 		data.Set("data", v)
 	}
-	return publish(c, a.Tag, data, a.Preload)
+	return publish(ctx, c, a.Tag, data, a.Preload)
 }
 
 // pick reads True or a list of names; nil names are all.

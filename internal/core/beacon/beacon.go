@@ -62,7 +62,7 @@ func (l *look) exec(ctx context.Context, name string, args ...value.Value) (valu
 // Kinds returns all beacons, by name.
 func Kinds() []Kind {
 	return []Kind{
-		certInfo, diskUsage, inotify, journald, load, logFile, memUsage, networkInfo, networkSettings, pkg, ps, service, status, swapUsage,
+		btmp, certInfo, diskUsage, inotify, journald, load, logFile, memUsage, networkInfo, networkSettings, pkg, ps, service, status, swapUsage, wtmp,
 	}
 }
 

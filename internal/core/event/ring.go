@@ -61,18 +61,13 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 	if data == nil {
 		data = value.NewMap(1)
 	}
-	r.mu.Lock()
-	mask, bound, cause := r.mask, r.bound, r.cause
-	r.mu.Unlock()
 	if !foreign {
+		r.mu.Lock()
+		cause := r.cause
+		r.mu.Unlock()
 		data = caused(data, cause)
 	}
-	if bound > 0 {
-		data = trim(data, bound)
-	}
-	if mask != nil {
-		data, _ = mask(data).(*value.Map)
-	}
+	data = r.Shape(data)
 	unstamped := !data.Has("_stamp")
 	if unstamped {
 		data = stamped(data, now)
@@ -103,6 +98,20 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 	for _, tap := range taps {
 		tap(e)
 	}
+}
+
+// Shape is data as the ring hands it out: without secrets, and bounded.
+func (r *Ring) Shape(data *value.Map) *value.Map {
+	r.mu.Lock()
+	mask, bound := r.mask, r.bound
+	r.mu.Unlock()
+	if bound > 0 {
+		data = trim(data, bound)
+	}
+	if mask != nil {
+		data, _ = mask(data).(*value.Map)
+	}
+	return data
 }
 
 // stamped is data with the time at which its event was fired.

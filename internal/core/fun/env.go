@@ -105,6 +105,9 @@ type Network struct {
 	Publisher Publisher
 	Bus       event.Bus
 	Peers     event.Sender // the other runs that events reach; nil: none
+	// Post sends an event of this machine to a controller that it has a token of; nil: there is
+	// none.
+	Post func(ctx context.Context, tag string, data *value.Map) error
 }
 
 // Jobs is what a run of states is part of.

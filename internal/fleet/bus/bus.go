@@ -54,6 +54,9 @@ type Options struct {
 	Fire func(tag string, data *value.Map)
 	// Warn is called with what goes wrong.
 	Warn func(error)
+	// Back, where it is not nil, is called when events of others arrive again after Warn was
+	// called because they did not.
+	Back func()
 }
 
 // A Flusher is a Link whose Send returns before the server has an event. Flush returns when
@@ -95,6 +98,9 @@ type Bus struct {
 	bytes  int // cost of the events in out, and of the one that is sent
 	closed bool
 	once   map[string]struct{} // warnings that were given
+	up     time.Time           // since when the events of others arrive; zero: they do not
+	silent bool                // it was said that they do not, and not that they do again
+	down   time.Time           // when it was last said that they do not
 }
 
 // Open begins to carry events. A server that does not answer is tried again later.
@@ -113,11 +119,17 @@ func Open(ctx context.Context, l Link, o Options) *Bus {
 	return b
 }
 
-// Warn warns of something once.
+// Warn warns of something once; that events do not arrive, once for each outage, but not more
+// than once a minute.
 func (b *Bus) Warn(what string, err error) {
 	b.mu.Lock()
 	_, told := b.once[what]
 	b.once[what] = struct{}{}
+	if what == away {
+		if told = told && (b.silent || time.Since(b.down) <= awayAgain); !told {
+			b.silent, b.down = true, time.Now()
+		}
+	}
 	b.mu.Unlock()
 	if !told {
 		b.o.Warn(fmt.Errorf("event_bus: %s: %w", what, err))
@@ -135,19 +147,52 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// Up returns since when the events of others arrive; zero: they do not.
+func (b *Bus) Up() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up
+}
+
+const (
+	// away is the warning that events do not arrive.
+	away = "events of other controllers do not arrive"
+	// awayAgain is how long after that warning an outage has another one.
+	awayAgain = time.Minute
+)
+
+// isUp notes that the events of others arrive, or no longer do.
+func (b *Bus) isUp(up bool) {
+	b.mu.Lock()
+	b.up = time.Time{}
+	if up {
+		b.up = time.Now()
+	}
+	back := up && b.silent
+	if up {
+		b.silent = false
+	}
+	b.mu.Unlock()
+	if back && b.o.Back != nil {
+		b.o.Back()
+	}
+}
+
 // listen takes events until ctx ends. ready is called when it has begun, or could
 // not.
 func (b *Bus) listen(ctx context.Context, ready func()) {
 	defer ready()
 	for tries := 0; ctx.Err() == nil; tries++ {
 		err := b.link.Receive(ctx, b, func() {
+			b.isUp(true)
 			ready()
 			tries = -1
 		})
+		b.isUp(false)
 		if ctx.Err() != nil {
 			return
 		}
-		b.Warn("events of other controllers do not arrive", err)
+		b.Warn(away, err)
 		ready()
 		pause(ctx, backoff(max(tries, 0)))
 	}

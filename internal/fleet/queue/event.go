@@ -207,6 +207,42 @@ func (s *Store) full(ctx context.Context, tx *sql.Tx, queue string, most int) (b
 	return n >= most, err
 }
 
+// noted is the jid of an event that was not taken, once an entry says so.
+const noted = "-"
+
+// NoteNotTaken records that events were not taken, as an entry that is refused and cannot be
+// retried: those of keys, of [Arrival], or without keys those that no entry says so of for longer
+// than a time, since their worker has died. e is as for [Store.Lost]. Each event is counted
+// once, and n is their number.
+func (s *Store) NoteNotTaken(ctx context.Context, e *Entry, keys []string, longer time.Duration, why func(n int64) string) (n int64, err error) {
+	e.Work = &Work{Event: &Event{Tag: e.SLS, Data: value.NewMap(0)}}
+	err = s.again(ctx, func(tx *sql.Tx) error {
+		n = 0
+		const note = "UPDATE " + eventTable + " SET jid = '" + noted + "' WHERE queue = ? AND jid = ''"
+		if keys == nil {
+			if n, err = s.exec(ctx, tx, note+" AND event <> ? AND created < "+s.d.now()+" - ?", e.Queue, Key(e.Queue, "sole"), longer.Microseconds()); err != nil {
+				return err
+			}
+		}
+		for part := range slices.Chunk(keys, maxIDs) {
+			args := []any{e.Queue}
+			for _, key := range part {
+				args = append(args, Key(e.Queue, key))
+			}
+			changed, err := s.exec(ctx, tx, note+" AND event IN (?"+strings.Repeat(", ?", len(part)-1)+")", args...)
+			if err != nil {
+				return err
+			}
+			n += changed
+		}
+		if n == 0 {
+			return nil
+		}
+		return s.insertEvent(ctx, tx, e, "", Refused, why(n))
+	})
+	return n, err
+}
+
 // insertEvent adds the entry of an event, behind those of its lane.
 func (s *Store) insertEvent(ctx context.Context, tx *sql.Tx, e *Entry, payload, state, why string) error {
 	e.Version = EventVersion
@@ -294,7 +330,7 @@ func (s *Store) Trace(ctx context.Context, jid string) (before, after []Link, er
 	if text != "" {
 		earlier = strings.Split(text, ",")
 	}
-	later, err := s.jids(ctx, "SELECT DISTINCT jid FROM "+eventTable+" WHERE cause LIKE ? AND jid <> '' ORDER BY jid LIMIT 1000", "%"+jid+"%")
+	later, err := s.jids(ctx, "SELECT DISTINCT jid FROM "+eventTable+" WHERE cause LIKE ? AND jid NOT IN ('', '"+noted+"') ORDER BY jid LIMIT 1000", "%"+jid+"%")
 	if err != nil {
 		return nil, nil, err
 	}

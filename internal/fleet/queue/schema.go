@@ -118,8 +118,11 @@ func indexOf(table, index string) (name, on string) {
 func (d Dialect) column(c string) string {
 	name, typ, _ := strings.Cut(c, " ")
 	out := name + " " + d.typeOf(typ) + " NOT NULL"
-	if c == laneColumn {
+	switch c {
+	case laneColumn:
 		out += " DEFAULT ''"
+	case seenColumn:
+		out += " DEFAULT 0"
 	}
 	return out
 }

@@ -24,7 +24,12 @@ const (
 // sinkEventTable.
 var sinkColumns = []string{
 	"name key64", "holder key64", "held long", "due long", "tries int", "sent long", "lost long", "bytes long", "newest long", "error text",
+	seenColumn,
 }
+
+// seenColumn is until when all events were brought that a worker could hear. It came later than
+// the others.
+const seenColumn = "seen long"
 
 // sinkEventColumns are those of sinkEventTable: id is the key of the event for its sink, place
 // its place in the order, waits 1 until it was sent.
@@ -36,10 +41,12 @@ func (d Dialect) sinkTables() *migration.Tables {
 	return &migration.Tables{
 		Name: "queue_sinks", Title: "the events that wait for sinks", Names: []string{sinkTable, sinkEventTable},
 		Newest: append(d.makes(sinkTable, sinkColumns, "name"), d.makes(sinkEventTable, sinkEventColumns, "id", "place: sink, waits, place")...),
+		Steps:  [][]migration.Change{{{Table: sinkTable, Column: "seen", SQL: "ALTER TABLE " + sinkTable + " ADD COLUMN " + d.column(seenColumn)}}},
 	}
 }
 
-// SentFor is how long a sink recognizes an event that it has sent.
+// SentFor is how long a sink recognizes an event that it has sent, before the time until which
+// all events were brought.
 const SentFor = time.Hour
 
 // A SinkEvent is an event for a sink.
@@ -59,7 +66,7 @@ func (s *Store) Spool(ctx context.Context, sink string, most int64, events []Sin
 	begins, ends := s.d.insertNew()
 	// By itself: in MySQL, two transactions that begin so share a lock of the row, which
 	// both then want alone.
-	if _, err := s.exec(ctx, s.db, begins+sinkTable+" (name, holder, held, due, tries, sent, lost, bytes, newest, error) VALUES (?, '', 0, 0, 0, 0, 0, 0, 0, '')"+ends, sink); err != nil {
+	if _, err := s.exec(ctx, s.db, begins+sinkTable+" (name, holder, held, due, tries, sent, lost, bytes, newest, error, seen) VALUES (?, '', 0, 0, 0, 0, 0, 0, 0, '', "+s.d.now()+")"+ends, sink); err != nil || len(events) == 0 {
 		return 0, err
 	}
 	err = s.again(ctx, func(tx *sql.Tx) error {
@@ -92,6 +99,30 @@ func (s *Store) Spool(ctx context.Context, sink string, most int64, events []Sin
 		return err
 	})
 	return lost, err
+}
+
+// SinkSeen returns until when all events were brought to a sink, and the time now: both by the
+// clock of the database. A sink that nobody brought events to begins now.
+func (s *Store) SinkSeen(ctx context.Context, sink string) (seen, now time.Time, err error) {
+	if _, err := s.Spool(ctx, sink, 0, nil); err != nil {
+		return seen, now, err
+	}
+	var at, us int64
+	if err := s.db.QueryRowContext(ctx, s.d.bind("SELECT seen, "+s.d.now()+" FROM "+sinkTable+" WHERE name = ?"), sink).Scan(&at, &us); err != nil {
+		return seen, now, err
+	}
+	now = time.UnixMicro(us).UTC()
+	if at == 0 { // an older program made the row
+		return now, now, nil
+	}
+	return time.UnixMicro(at).UTC(), now, nil
+}
+
+// SawSink notes until when all events were brought to a sink.
+func (s *Store) SawSink(ctx context.Context, sink string, until time.Time) error {
+	us := until.UnixMicro()
+	_, err := s.exec(ctx, s.db, "UPDATE "+sinkTable+" SET seen = ? WHERE name = ? AND seen < ?", us, sink, us)
+	return err
 }
 
 // again does something in a transaction, again where the database ended one that waited for
@@ -220,7 +251,9 @@ func (s *Store) SinkFailed(ctx context.Context, sink string, delay time.Duration
 
 // CleanSinks removes the events that were sent and that nobody will bring again.
 func (s *Store) CleanSinks(ctx context.Context) error {
-	_, err := s.exec(ctx, s.db, "DELETE FROM "+sinkEventTable+" WHERE waits = 0 AND place < "+s.d.now()+" - ?", SentFor.Microseconds())
+	// A worker reads a log from the time on until which all were brought, and knows by these
+	// rows what of it was sent.
+	_, err := s.exec(ctx, s.db, "DELETE FROM "+sinkEventTable+" WHERE waits = 0 AND place < (SELECT CASE WHEN s.seen = 0 THEN "+s.d.now()+" ELSE s.seen END FROM "+sinkTable+" s WHERE s.name = "+sinkEventTable+".sink) - ?", SentFor.Microseconds())
 	return err
 }
 
@@ -234,20 +267,24 @@ type SinkState struct {
 	Due        time.Time // of the next attempt; zero: now
 	Held       bool      // a worker sends
 	Error      string    // of the last attempt
+	Seen       time.Time // until when all events were brought; zero: not known
 }
 
 // Sinks returns what became of the events of all sinks, by name.
 func (s *Store) Sinks(ctx context.Context) (out []SinkState, err error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT name, bytes, sent, lost, tries, due, CASE WHEN held > "+s.d.now()+" THEN 1 ELSE 0 END, error, (SELECT COUNT(*) FROM "+sinkEventTable+" e WHERE e.sink = s.name AND e.waits = 1) FROM "+sinkTable+" s ORDER BY name")
+	rows, err := s.db.QueryContext(ctx, "SELECT name, bytes, sent, lost, tries, due, CASE WHEN held > "+s.d.now()+" THEN 1 ELSE 0 END, error, (SELECT COUNT(*) FROM "+sinkEventTable+" e WHERE e.sink = s.name AND e.waits = 1), seen FROM "+sinkTable+" s ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var x SinkState
-		var due int64
-		if err := rows.Scan(&x.Name, &x.Bytes, &x.Sent, &x.Lost, &x.Tries, &due, &x.Held, &x.Error, &x.Waiting); err != nil {
+		var due, seen int64
+		if err := rows.Scan(&x.Name, &x.Bytes, &x.Sent, &x.Lost, &x.Tries, &due, &x.Held, &x.Error, &x.Waiting, &seen); err != nil {
 			return nil, err
+		}
+		if seen > 0 {
+			x.Seen = time.UnixMicro(seen).UTC()
 		}
 		if due > 0 {
 			x.Due = time.UnixMicro(due).UTC()

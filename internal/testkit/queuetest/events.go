@@ -235,6 +235,22 @@ func (x *tester) storm() {
 	if _, decision := x.bring("storm", "disk/full", 4, queue.Arrival{MaxWaiting: 9}); decision != queue.Known {
 		x.Errorf("an event that was not taken, again, is %d", decision)
 	}
+	x.bring("storm", "disk/full", 5, queue.Arrival{Key: "five", MaxWaiting: 2})
+	for _, tt := range []struct {
+		longer time.Duration
+		keys   []string
+		want   int64
+	}{{time.Hour, nil, 0}, {0, []string{"five", "six"}, 1}, {0, []string{"five"}, 0}, {-time.Second, nil, 1}, {-time.Second, nil, 0}} {
+		e := Entry(x.jid(), "storm")
+		e.SLS = "disk/full"
+		n, err := x.s.NoteNotTaken(x.Context(), e, tt.keys, tt.longer, func(n int64) string { return fmt.Sprint(n, " were not taken") })
+		if n != tt.want || err != nil {
+			x.Errorf("not taken, of %v for %v: %d, %v, want %d", tt.keys, tt.longer, n, err, tt.want)
+		}
+		if entry, err := x.s.Entry(x.Context(), e.JID); n > 0 && (err != nil || entry.State != queue.Refused || entry.Error != fmt.Sprint(n, " were not taken")) {
+			x.Errorf("what says that %d were not taken is %+v, %v", n, entry, err)
+		}
+	}
 }
 
 // older: the table of a program that knew no events is brought up to date, with what

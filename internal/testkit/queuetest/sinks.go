@@ -105,7 +105,21 @@ func (x *tester) sinks(open func() *queue.Store) {
 	if _, err := x.s.Spool(x.Context(), "siem", 1<<20, sinkEvents("siem", 0, 1)); err != nil || x.sink("siem").Waiting != 0 {
 		x.Errorf("what was just sent was forgotten: %v", err)
 	}
-	x.exec("UPDATE brine_sink_events SET place = 1")
+	seen, now, err := x.s.SinkSeen(x.Context(), "siem")
+	if err != nil || now.Before(seen) || now.Sub(seen) > time.Minute || !x.sink("siem").Seen.Equal(seen) {
+		x.Errorf("SinkSeen = %v, %v, %v", seen, now, err)
+	}
+	x.exec("UPDATE brine_sink_events SET place = place - 7200000000")
+	x.exec("UPDATE brine_sinks SET seen = seen - 14400000000")
+	x.must(x.s.CleanSinks(x.Context()))
+	if _, err := x.s.Spool(x.Context(), "siem", 1<<20, sinkEvents("siem", 0, 1)); err != nil || x.sink("siem").Waiting != 0 {
+		x.Errorf("what a log may have again was forgotten: %v", err)
+	}
+	x.must(x.s.SawSink(x.Context(), "siem", now))
+	x.must(x.s.SawSink(x.Context(), "siem", seen.Add(-time.Hour)))
+	if s := x.sink("siem"); !s.Seen.Equal(now) {
+		x.Errorf("seen until %v, want %v", s.Seen, now)
+	}
 	x.must(x.s.CleanSinks(x.Context()))
 	if _, err := x.s.Spool(x.Context(), "siem", 1<<20, sinkEvents("siem", 0, 1)); err != nil || x.sink("siem").Waiting != 1 {
 		x.Errorf("what was sent long ago is remembered: %v", err)

@@ -101,6 +101,7 @@ func checkAnswer(t *testing.T, what string, o *apiOp, w *httptest.ResponseRecord
 
 // An apiSample is a request of a route of the API.
 type apiSample struct {
+	scope      Scope // of the token, where it needs one
 	path, body string
 	least      Role // as in sample
 	before     func(*site, *spy) string
@@ -190,6 +191,7 @@ func apiSamples() map[string][]apiSample {
 		"GET /hosts":         {{path: "/hosts?expr=G@os:x"}},
 		"GET /hosts/{id}":    {{path: "/hosts/web1"}},
 		"GET /audit":         {{path: "/audit"}},
+		"POST /events":       {{path: "/events", body: `{"tag": "deploy/done", "data": {"n": 1}}`, scope: Scope{Events: []string{"deploy"}}}},
 	}
 	out := map[string][]apiSample{
 		"GET /healthz": {{path: "/healthz", inScope: true}}, "GET /readyz": {{path: "/readyz", inScope: true}}, "GET /metrics": {{path: "/metrics", before: runs}},
@@ -266,7 +268,7 @@ func TestAPIRoutes(t *testing.T) {
 // tryAPI sends a request, and returns what it used.
 func tryAPI(t *testing.T, s *site, sp *spy, x route, m apiSample, role Role) powers {
 	t.Helper()
-	secret := s.withToken(role, Scope{})
+	secret := s.withToken(role, m.scope)
 	path := m.path
 	if m.before != nil {
 		path = strings.ReplaceAll(path, "RUN", m.before(s, sp))

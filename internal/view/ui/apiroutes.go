@@ -81,6 +81,8 @@ func apiRoutes() []route {
 		get("/hosts/{id}", from(Viewer, readRecords|knownPowers), op("getHost", "Get a host with its newest results.", unlimitedOnly, (*Server).apiHost)),
 		get("/audit", from(Viewer, readRecords), op("listAudit", "List what users and tokens did.", unlimitedOnly, (*Server).apiAudit)),
 
+		post("/events", "event", from(Operator, sendEvents), op("sendEvent", "Send an event, to which reactors may react. The token needs the prefix of its tag.", eventsOnly, (*Server).apiSendEvent)),
+
 		row("POST "+apiBase+"/hooks/{name}", Nobody, "hook", nil,
 			op("deliver", "Start what a hook is for. The body is any JSON object, signed with the key of the hook.", harmless, (*Server).apiHook).signing()),
 

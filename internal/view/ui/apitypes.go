@@ -142,6 +142,19 @@ type startChain struct {
 }
 
 // startTemplate asks for a run of a template.
+// sendEvent is an event that a token sends.
+type sendEvent struct {
+	Tag  string          `json:"tag" doc:"Its tag, such as 'deploy/done'."`
+	Data json.RawMessage `json:"data,omitempty" object:"yes" doc:"Its data."`
+}
+
+// A SentEvent is an event that was sent.
+type SentEvent struct {
+	Tag     string `json:"tag"`
+	ID      string `json:"id" doc:"The name of the token, which the event has as id."`
+	TakenBy string `json:"taken_by" doc:"What took it, in words."`
+}
+
 type startTemplate struct {
 	startRun
 	Targets map[string]string `json:"targets,omitempty" doc:"Target expressions, by the names of the targets."`

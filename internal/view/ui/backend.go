@@ -98,6 +98,9 @@ type Backend interface {
 	// Enqueue puts what a hook starts into a queue, unless a delivery with one of its ids
 	// was put there before: known, with the jid of that one.
 	Enqueue(ctx context.Context, d Delivery) (jid string, known bool, err error)
+	// SendEvent sends an event to those who hear the events of this controller. by says in
+	// words who took it; the error is ErrUnheard if nobody did.
+	SendEvent(ctx context.Context, tag string, data *value.Map) (by string, err error)
 	// Record puts what a user did into the audit record.
 	Record(ctx context.Context, a Action) error
 }

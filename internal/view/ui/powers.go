@@ -40,6 +40,7 @@ const (
 	answerRuns // that wait for an approval
 	planRuns
 	changeChains
+	sendEvents // with the tags that a token names
 )
 
 // powerWords are the powers in the words of the documentation, by its columns.
@@ -66,6 +67,7 @@ var powerWords = []struct {
 	{answerRuns, 2, "approves runs"},
 	{planRuns, 2, "schedules chains"},
 	{changeChains, 2, "changes chains"},
+	{sendEvents, 2, "sends events"},
 }
 
 // describe are the powers in words: what is read, what is reached, what is run and changed.

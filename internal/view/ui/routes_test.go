@@ -167,6 +167,11 @@ func (s *spy) Unschedule(ctx context.Context, id string) error {
 	return s.fake.Unschedule(ctx, id)
 }
 
+func (s *spy) SendEvent(ctx context.Context, tag string, data *value.Map) (string, error) {
+	s.note(sendEvents)
+	return s.fake.SendEvent(ctx, tag, data)
+}
+
 func (s *spy) Approve(ctx context.Context, id, definition string, a approval.Answer) (*approval.Entry, error) {
 	s.note(answerRuns)
 	return s.fake.Approve(ctx, id, definition, a)

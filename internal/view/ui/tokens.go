@@ -36,11 +36,14 @@ type Token struct {
 }
 
 // A Scope limits a token to things that can be run, by globs for their names. Without
-// any globs, nothing is limited; with some, kinds without globs are not allowed.
-type Scope struct{ Orchestrations, Chains, Templates []string }
+// any globs, nothing is limited; with some, kinds without globs are not allowed. Events are
+// prefixes of the tags of events that the token may send; without them it may send none.
+type Scope struct{ Orchestrations, Chains, Templates, Events []string }
 
 // Limited reports whether there is a limit.
-func (x Scope) Limited() bool { return len(x.Orchestrations)+len(x.Chains)+len(x.Templates) > 0 }
+func (x Scope) Limited() bool {
+	return len(x.Orchestrations)+len(x.Chains)+len(x.Templates)+len(x.Events) > 0
+}
 
 // allows reports whether something may be seen and run; kind is that of a runSpec.
 func (x Scope) allows(kind, name string) bool {
@@ -53,11 +56,33 @@ func (x Scope) allows(kind, name string) bool {
 
 // lists are the lists of the scope, by their names in files.
 func (x *Scope) lists() map[string]*[]string {
-	return map[string]*[]string{"orchestrations": &x.Orchestrations, "chains": &x.Chains, "templates": &x.Templates}
+	return map[string]*[]string{"orchestrations": &x.Orchestrations, "chains": &x.Chains, "templates": &x.Templates, "events": &x.Events}
 }
 
 // scopeNames are the names of the lists, in the order of files.
-var scopeNames = []string{"orchestrations", "chains", "templates"}
+var scopeNames = []string{"orchestrations", "chains", "templates", "events"}
+
+// Sends reports whether the token may send events with a tag: one of its prefixes, or what is
+// below one.
+func (x Scope) Sends(tag string) bool {
+	return slices.ContainsFunc(x.Events, func(prefix string) bool {
+		prefix = strings.TrimSuffix(prefix, "/")
+		return tag == prefix || strings.HasPrefix(tag, prefix+"/")
+	})
+}
+
+// CheckPrefixes returns an error if a token cannot have the prefixes of tags.
+func CheckPrefixes(prefixes []string) error {
+	if err := CheckGlobs(prefixes); err != nil {
+		return err
+	}
+	for _, p := range prefixes {
+		if strings.ContainsAny(p, `*?[\`) || strings.Trim(p, "/") == "" {
+			return fmt.Errorf("%q is not a prefix of tags such as deploy or salt/beacon/web1: it has no globs", p)
+		}
+	}
+	return nil
+}
 
 // String is the scope as files have it: words such as chains=friday,web-*.
 func (x Scope) String() string {
@@ -217,7 +242,9 @@ func (x *Token) set(key, text string) (err error) {
 	default:
 		globs := strings.Split(text, ",")
 		*x.Scope.lists()[key] = globs
-		err = CheckGlobs(globs)
+		if err = CheckGlobs(globs); key == "events" {
+			err = CheckPrefixes(globs)
+		}
 	}
 	if _, bad := errors.AsType[*time.ParseError](err); bad {
 		return fmt.Errorf("%s: %q is not a time such as 2026-12-01T00:00:00Z", key, text)

@@ -315,6 +315,13 @@ func (f *fake) Drain(_ context.Context, jid string) error {
 	return nil
 }
 
+func (f *fake) SendEvent(_ context.Context, tag string, data *value.Map) (string, error) {
+	if tag == "deploy/unheard" {
+		return "", ErrUnheard
+	}
+	return "1 listener: " + value.Repr(data), nil
+}
+
 func (f *fake) Enqueue(_ context.Context, d Delivery) (jid string, known bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

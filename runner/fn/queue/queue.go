@@ -234,6 +234,9 @@ func (m *module) sinks(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Res
 		out := value.NewMap(len(all))
 		for _, x := range all {
 			one := value.MapOf("sent", x.Sent, "waiting", int64(x.Waiting), "bytes", x.Bytes, "lost", x.Lost, "worker", x.Held)
+			if !x.Seen.IsZero() {
+				one.Set("heard_until", x.Seen.Format(event.StampFormat))
+			}
 			if x.Error != "" {
 				one.Set("error", x.Error)
 			}

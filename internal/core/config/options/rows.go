@@ -571,6 +571,7 @@ var ownOptions = [...]string{
 	"custom_memory",
 	"custom_steps",
 	"custom_timeout",
+	"event_api",
 	"event_bus",
 	"event_return_find_job",
 	"event_sinks",

@@ -54,6 +54,8 @@ type Link struct {
 	o    Options
 	auth []nats.Option
 
+	asked time.Time // when the first connection was tried, by the clock of this machine
+	tries int       // connections that were tried
 	known bool      // whether last is known
 	begun time.Time // what was stored before is not taken; by the server's clock
 	made  time.Time // when the stream was
@@ -124,6 +126,9 @@ var errClosed = errors.New("the connection to NATS has ended")
 func (l *Link) Receive(ctx context.Context, b *bus.Bus, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if l.tries++; l.tries == 1 {
+		l.asked = time.Now()
+	}
 	closed := make(chan struct{})
 	nc, err := nats.Connect(l.o.URL, append([]nats.Option{
 		nats.Name(l.o.Name), nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.Timeout(dialTimeout), nats.SetCustomDialer(until(ctx)),
@@ -202,10 +207,11 @@ func (l *Link) subscribe(ctx context.Context, nc *nats.Conn, b *bus.Bus) (js jet
 	if err != nil {
 		return nil, nil, err
 	}
-	consumer, err := stream.OrderedConsumer(ask, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{all}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq: l.from(ask, b, stream), InactiveThreshold: time.Minute,
-	})
+	conf := jetstream.OrderedConsumerConfig{FilterSubjects: []string{all}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, InactiveThreshold: time.Minute}
+	if conf.OptStartSeq = l.from(ask, b, stream); conf.OptStartSeq == 0 {
+		conf.DeliverPolicy, conf.OptStartTime = jetstream.DeliverByStartTimePolicy, &l.begun
+	}
+	consumer, err := stream.OrderedConsumer(ask, conf)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -225,7 +231,8 @@ func (l *Link) subscribe(ctx context.Context, nc *nats.Conn, b *bus.Bus) (js jet
 }
 
 // from returns the number of the first event of the stream that is to be taken: the
-// next one that is fired, or after an interruption the first that was missed.
+// next one that is fired, or after an interruption the first that was missed. 0 is the first
+// since the run began, which was before the server answered.
 func (l *Link) from(ctx context.Context, b *bus.Bus, stream jetstream.Stream) uint64 {
 	info := stream.CachedInfo()
 	state := info.State
@@ -235,6 +242,10 @@ func (l *Link) from(ctx context.Context, b *bus.Bus, stream jetstream.Stream) ui
 	switch {
 	case !l.known:
 		l.known, l.last, l.begun, l.made = true, state.LastSeq, info.TimeStamp, info.Created
+		if l.tries > 1 { // what was fired before this connection is missed otherwise
+			l.last, l.begun = 0, info.TimeStamp.Add(-time.Since(l.asked))
+			return 0
+		}
 	case other: // numbers say nothing any more
 		l.last, l.made = 0, info.Created
 		if l.at.After(l.begun) {

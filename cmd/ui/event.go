@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/cmd/session"
+	"brine/internal/core/event"
+	"brine/internal/py/value"
+	"brine/internal/view/ui"
+)
+
+// SendEvent sends an event as 'brine run event.send' does; see [ui.Backend].
+func (b *backend) SendEvent(ctx context.Context, tag string, data *value.Map) (by string, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		data.Set("_stamp", s.App.Host.Now().UTC().Format(event.StampFormat))
+		env, err := s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
+		if err != nil {
+			return err
+		}
+		var taken []string
+		send, err := s.BusSender(ctx, env)
+		if err != nil {
+			return err
+		}
+		if send != nil {
+			if err := send(ctx, event.Event{Tag: tag, Data: data}); err != nil {
+				return fmt.Errorf("event_bus: %w", err)
+			}
+			taken = append(taken, "event_bus")
+		}
+		env.Bus.Fire(tag, data) // for event_return
+		if v := env.Opts.At("event_return"); value.Truth(v) {
+			taken = append(taken, "event_return")
+		}
+		if took := env.Peers.Send(tag, data); took.Runs > 0 || took.Watchers > 0 {
+			taken = append(taken, took.String())
+		}
+		if len(taken) == 0 {
+			return ui.ErrUnheard
+		}
+		by = strings.Join(taken, ", ")
+		return nil
+	})
+	return by, err
+}
