@@ -2,24 +2,25 @@ package ipset
 
 import (
 	"brine/internal/core/fun"
+	"brine/modules/netfilter"
 )
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Doc: "Make sure that a set does not have entries.", Src: "states/ipset.py absent", Do: absent,
+		Name: "absent", Doc: "Make sure that a set does not have entries.", Src: "states/ipset.py absent", Do: absent, Leaves: netfilter.Leaves,
 	},
 	{
-		Name: "flush", Doc: "Make sure that a set has no entries.", Src: "states/ipset.py flush", Do: flush,
+		Name: "flush", Doc: "Make sure that a set has no entries.", Src: "states/ipset.py flush", Do: flush, Leaves: netfilter.Leaves,
 	},
 	{
-		Name: "present", Doc: "Make sure that a set has entries.", Src: "states/ipset.py present", Do: present,
+		Name: "present", Doc: "Make sure that a set has entries.", Src: "states/ipset.py present", Do: present, Leaves: netfilter.Leaves,
 	},
 	{
-		Name: "set_absent", Doc: "Make sure that a set does not exist.", Src: "states/ipset.py set_absent", Do: setAbsent,
+		Name: "set_absent", Doc: "Make sure that a set does not exist.", Src: "states/ipset.py set_absent", Do: setAbsent, Leaves: netfilter.Leaves,
 	},
 	{
-		Name: "set_present", Doc: "Make sure that a set is there.\n\nAn existing set is left as it is.", Src: "states/ipset.py set_present", Do: setPresent,
+		Name: "set_present", Doc: "Make sure that a set is there.\n\nAn existing set is left as it is.", Src: "states/ipset.py set_present", Do: setPresent, Leaves: netfilter.Leaves,
 	},
 }
 
