@@ -37,6 +37,9 @@ type changer struct{ id, why string }
 // packets are the rules for packets: one thing, whatever a state is called.
 var packets = thing{"", "the rules for packets"}
 
+// zones are all that firewalld has: states name a zone and change several.
+var zones = thing{"", "firewalld"}
+
 // filters reports whether a state changes the rules for packets, or loads others.
 func filters(c *fun.Chunk) bool {
 	switch c.State {
@@ -230,8 +233,11 @@ func (p *rehearsal) judge(n *node, ret *value.Map) {
 // things are what a state changes, or would: what its name or its list of packages says,
 // and the packages that come along.
 func things(c *fun.Chunk, ret *value.Map) (out []thing) {
-	if filters(c) {
+	switch c.State {
+	case "iptables", "nftables", "ipset":
 		out = append(out, packets)
+	case "firewalld":
+		out = append(out, zones)
 	}
 	for _, x := range items(c.Low.At("pkgs")) {
 		name := value.Str(x)
@@ -260,7 +266,7 @@ func (p *rehearsal) again(c *fun.Chunk, ret *value.Map) string {
 		return ""
 	}
 	for _, x := range things(c, ret) {
-		if by := p.changed[x]; by.id != "" && !(x == packets && c.State == "service") {
+		if by := p.changed[x]; by.id != "" {
 			if by.why != "" {
 				return by.id + " changes " + x.name + " before it: " + by.why
 			}
@@ -422,6 +428,9 @@ func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 		r.plan.blind = n.c.ID
 		r.plan.change(n.c, ret, why)
 	} else {
+		if n.c.State == "firewalld" { // whose rules come with its next load
+			r.plan.change(&fun.Chunk{State: "ipset", ID: n.c.ID, Low: n.c.Low}, ret, nil)
+		}
 		var paths []string
 		left, paths = r.left()
 		if n.c.State != "user" { // whose home has what every new one has
@@ -452,6 +461,9 @@ func (p *rehearsal) change(c *fun.Chunk, ret *value.Map, why error) {
 	}
 	for _, x := range things(c, ret) {
 		p.changed[x] = by
+	}
+	if filters(c) {
+		p.changed[packets] = by
 	}
 }
 
