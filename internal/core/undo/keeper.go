@@ -38,6 +38,7 @@ type seen struct {
 	paths []string // those that it changed, in order
 	at    map[string]bool
 	dirs  map[string]bool // in which it changes names
+	wrote map[string]written
 	did   []string        // beside them
 	// acts is called before a program runs that does not only look.
 	acts func()
@@ -144,7 +145,12 @@ func look(h host.Host, name string, sum bool) (*Stat, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
+	return describe(h, name, st, sum)
+}
+
+// describe is look of what is at a path.
+func describe(h host.Host, name string, st host.Stat, sum bool) (out *Stat, err error) {
+	out = &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
 	if out.Type == "file" {
 		out.Inode = inodeOf(st)
 		if st.Nlink > 1 {
@@ -199,7 +205,11 @@ func sumOf(h host.Host, name string) (string, error) {
 // in a file as well. It returns an error where that cannot be written down: the change
 // is then not to be made.
 func (k *Keeper) before(name string, content bool) error {
-	name = k.real(name)
+	return k.beforeAt(k.real(name), content)
+}
+
+// beforeAt is before of a path none of whose directories is a link.
+func (k *Keeper) beforeAt(name string, content bool) error {
 	k.state.touch(name)
 	k.enter(path.Dir(name))
 	l := k.log
@@ -429,14 +439,38 @@ func (k *Keeper) Force() host.Host { return &Keeper{k.Host.Force(), k.log, k.sta
 
 // WriteFile replaces the content of a file, whose old one is kept.
 func (k *Keeper) WriteFile(name string, content io.Reader, opts host.WriteOptions) error {
-	keep := k.before
 	if opts.FollowLinks {
-		keep = k.through
+		if err := k.through(name, true); err != nil {
+			return err
+		}
+		return k.Host.WriteFile(name, content, opts)
 	}
-	if err := keep(name, true); err != nil {
+	at := k.real(name)
+	if err := k.beforeAt(at, true); err != nil {
 		return err
 	}
-	return k.Host.WriteFile(name, content, opts)
+	d := sha256.New()
+	if err := k.Host.WriteFile(name, io.TeeReader(content, d), opts); err != nil {
+		return err
+	}
+	if st, err := k.Lstat(at); err == nil {
+		k.state.mu.Lock()
+		k.state.wrote[at] = written{st, hex.EncodeToString(d.Sum(nil))}
+		k.state.mu.Unlock()
+	}
+	return nil
+}
+
+// A written is a file as it was once it was written, and the digest of what was.
+type written struct {
+	st  host.Stat
+	sum string
+}
+
+// is reports whether the file is still the one that was written. Each change of a file
+// changes one of these.
+func (w written) is(st host.Stat) bool {
+	return w.sum != "" && w.st.Inode == st.Inode && w.st.Dev == st.Dev && w.st.Size == st.Size && w.st.Ctime.Equal(st.Ctime) && w.st.Mtime.Equal(st.Mtime)
 }
 
 // AppendFile adds to a file, whose old content is kept.

@@ -200,7 +200,7 @@ func (r *Run) State(ctx context.Context, env *fun.Env, c *fun.Chunk, spec *fun.S
 type subjects func(ctx context.Context, env *fun.Env, c *fun.Chunk) []subject
 
 func (r *Run) watch(ctx context.Context, env *fun.Env, c *fun.Chunk, of subjects) *watching {
-	s := &seen{tag: c.Tag(), at: map[string]bool{}, dirs: map[string]bool{}}
+	s := &seen{tag: c.Tag(), at: map[string]bool{}, dirs: map[string]bool{}, wrote: map[string]written{}}
 	w := &watching{k: &Keeper{Host: env.Host, log: r.log, state: s}, env: env, c: c, of: of}
 	s.acts = func() {
 		w.once.Do(func() { w.before(ctx) })
@@ -361,7 +361,17 @@ func (k *Keeper) now(name string, content bool) (st *Stat, where *value.Map, err
 	k.log.mu.Lock()
 	p := k.log.paths[name]
 	k.log.mu.Unlock()
-	st, err = look(k.Host, name, !content && p != nil && p.content)
+	sum := !content && p != nil && p.content
+	k.state.mu.Lock()
+	w := k.state.wrote[name]
+	k.state.mu.Unlock()
+	if is, lerr := k.Lstat(name); sum && lerr == nil && w.is(is) {
+		if st, err = describe(k.Host, name, is, false); err == nil {
+			st.Sum = w.sum
+		}
+	} else {
+		st, err = look(k.Host, name, sum)
+	}
 	if err != nil || st == nil || !content || st.Type != "file" {
 		return st, nil, err
 	}
