@@ -145,11 +145,14 @@ func Begin(ctx context.Context, o *host.Overlay) error {
 	return o.Simulate("netfilter", func(h host.Host) (map[string]host.Simulation, error) { return begin(ctx, h) })
 }
 
-// Leaves has an overlay have the rules that a state leaves: it runs the state on it. An
-// error says that the rules are not known.
-func Leaves(ctx context.Context, c *fun.Call, o *host.Overlay) error {
+// Leaves has an overlay have the rules that a state leaves, which changes them by a program:
+// it runs the state on it. An error says that the rules are not known.
+func Leaves(ctx context.Context, c *fun.Call, o *host.Overlay, program string) error {
 	if err := Begin(ctx, o); err != nil {
 		return err
+	}
+	if !host.Simulates(o, program) {
+		return fun.Errorf("a plan cannot try what %s does", program)
 	}
 	c.Test = false
 	ret := c.Spec.State(ctx, c)

@@ -11,8 +11,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// A rehearsed is firewalld in a plan: what it says, and on top of that what was changed since.
-type rehearsed struct {
+// A planned is firewalld in a plan: what it says, and on top of that what was changed since.
+type planned struct {
 	mu    sync.Mutex
 	made  map[string]bool // new zones and services, as the option that names one
 	edits []edit
@@ -27,7 +27,7 @@ type edit struct {
 // leaves has an overlay have the zones and services that a state leaves.
 func leaves(ctx context.Context, c *fun.Call, o *host.Overlay) error {
 	if err := o.Simulate("firewalld", func(host.Host) (map[string]host.Simulation, error) {
-		r := &rehearsed{made: map[string]bool{}}
+		r := &planned{made: map[string]bool{}}
 		return map[string]host.Simulation{"firewall-cmd": r.run}, nil
 	}); err != nil {
 		return err
@@ -43,7 +43,7 @@ func leaves(ctx context.Context, c *fun.Call, o *host.Overlay) error {
 }
 
 // run answers for firewall-cmd with the options that states use.
-func (r *rehearsed) run(ctx context.Context, h host.Host, c host.Cmd) (host.Output, error) {
+func (r *planned) run(ctx context.Context, h host.Host, c host.Cmd) (host.Output, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	scope, option := "", ""
@@ -80,7 +80,7 @@ func (r *rehearsed) run(ctx context.Context, h host.Host, c host.Cmd) (host.Outp
 }
 
 // look answers for what only looks.
-func (r *rehearsed) look(ctx context.Context, h host.Host, c host.Cmd, scope, what string) (host.Output, error) {
+func (r *planned) look(ctx context.Context, h host.Host, c host.Cmd, scope, what string) (host.Output, error) {
 	var out host.Output
 	if !r.made[scope] {
 		var err error
@@ -118,7 +118,7 @@ func (r *rehearsed) look(ctx context.Context, h host.Host, c host.Cmd, scope, wh
 }
 
 // edited returns a list with what was changed of it.
-func (r *rehearsed) edited(have []string, scope, what string) []string {
+func (r *planned) edited(have []string, scope, what string) []string {
 	for _, e := range r.edits {
 		if e.what+"s" != what {
 			continue

@@ -29,21 +29,18 @@ func leaves(ctx context.Context, c *fun.Call, o *host.Overlay) error {
 	if err := netfilter.Begin(ctx, o); err != nil {
 		return err
 	}
-	if numbered(c) && !netfilter.Numbered(o) {
+	if c.Low != nil && value.Truth(c.Low.Low.At("position")) && !netfilter.Numbered(o) {
 		return fun.Errorf("%s", otherNumbers)
 	}
-	return netfilter.Leaves(ctx, c, o)
+	return netfilter.Leaves(ctx, c, o, "nft")
 }
-
-// numbered reports whether a state names a rule by its number.
-func numbered(c *fun.Call) bool { return value.Truth(c.Kw.At("position")) }
 
 const otherNumbers = "the numbers of rules in a plan are not those of the machine"
 
 // plain has a plan not rely on a state that names a rule by a number which is another one
 // there.
-func plain(c *fun.Call, ret fun.Ret) fun.Ret {
-	if c.Test && numbered(c) && !netfilter.Numbered(c.Env.Host) {
+func plain(c *fun.Call, position int64, ret fun.Ret) fun.Ret {
+	if c.Test && position != 0 && !netfilter.Numbered(c.Env.Host) {
 		return ret.Planned(fun.PlanUnsure, otherNumbers)
 	}
 	return ret
@@ -190,7 +187,7 @@ type insertedArgs struct {
 // inserted puts a rule in front of others. Salt: salt/states/nftables.py insert.
 // Difference: position may be left out.
 func inserted(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
-	return plain(c, insert(ctx, c, args))
+	return plain(c, args.Position, insert(ctx, c, args))
 }
 
 func insert(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
@@ -228,7 +225,7 @@ type deletedArgs struct {
 
 // deleted removes a rule. Salt: salt/states/nftables.py delete.
 func deleted(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
-	return plain(c, remove(ctx, c, args))
+	return plain(c, args.Position, remove(ctx, c, args))
 }
 
 func remove(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {

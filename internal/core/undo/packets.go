@@ -114,7 +114,7 @@ func iptablesProgram(family string) string {
 	return "iptables"
 }
 
-// passing matches what iptables-save prints that is no rule: comments and counters.
+// passing matches what iptables-save prints beside the rules: comments and counters.
 var passing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^#.*\n| \[\d+:\d+\]`) })
 
 // untouched matches a chain of the kernel that lets everything pass.
