@@ -39,7 +39,7 @@ type seen struct {
 	at    map[string]bool
 	dirs  map[string]bool // in which it changes names
 	wrote map[string]written
-	did   []string        // beside them
+	did   []string // beside them
 	// acts is called before a program runs that does not only look.
 	acts func()
 }
