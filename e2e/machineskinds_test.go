@@ -109,7 +109,42 @@ beside: {file.managed: [{name: /srv/k/steps2}, {contents: x}]}
 `}},
 }
 
-// TestPlanKinds plans and runs thirteen kinds of orchestrations on a machine, and compares
+// filters are further ones, about rules for packets: what one state sets, those after it find.
+var filters = []kind{
+	{name: "iptables", setup: "iptables -F; iptables -A INPUT -p icmp -j ACCEPT; ip6tables -F", steps: []string{`
+chain: {iptables.chain_present: [{name: WEB}]}
+rule: {iptables.append: [{chain: WEB}, {proto: tcp}, {dport: 80}, {jump: ACCEPT}]}
+again: {iptables.append: [{chain: WEB}, {proto: tcp}, {dport: 80}, {jump: ACCEPT}]}
+there: {iptables.append: [{chain: INPUT}, {proto: icmp}, {jump: ACCEPT}]}
+first: {iptables.insert: [{chain: INPUT}, {position: 1}, {jump: WEB}, {save: /srv/k/rules.v4}]}
+saved: {iptables.append: [{chain: INPUT}, {jump: WEB}, {save: /srv/k/rules.v4}]}
+policy: {iptables.set_policy: [{chain: FORWARD}, {policy: DROP}]}
+policy2: {iptables.set_policy: [{chain: FORWARD}, {policy: DROP}]}
+delete: {iptables.delete: [{chain: INPUT}, {proto: icmp}, {jump: ACCEPT}]}
+deleted: {iptables.delete: [{chain: INPUT}, {proto: icmp}, {jump: ACCEPT}]}
+flush: {iptables.flush: [{chain: WEB}]}
+back: {iptables.append: [{chain: WEB}, {proto: tcp}, {dport: 80}, {jump: ACCEPT}]}
+six: {iptables.append: [{chain: INPUT}, {family: ipv6}, {jump: ACCEPT}]}
+`}},
+	{name: "a rule that fails", setup: "iptables -F", steps: []string{`
+nosuch: {iptables.append: [{chain: NOSUCH}, {jump: ACCEPT}]}
+`}, unknown: []string{"nosuch: it may fail"}},
+	{name: "nftables", setup: "nft add table inet k", steps: []string{`
+table: {nftables.table_present: [{name: web}, {family: inet}]}
+chain: {nftables.chain_present: [{name: in}, {table: web}, {family: inet}, {table_type: filter}, {hook: input}, {priority: 0}]}
+rule: {nftables.append: [{chain: in}, {table: web}, {family: inet}, {proto: tcp}, {dport: 80}, {jump: accept}]}
+again: {nftables.append: [{chain: in}, {table: web}, {family: inet}, {proto: tcp}, {dport: 80}, {jump: accept}]}
+policy: {nftables.set_policy: [{chain: in}, {table: web}, {family: inet}, {policy: accept}]}
+delete: {nftables.delete: [{chain: in}, {table: web}, {family: inet}, {proto: tcp}, {dport: 80}, {jump: accept}]}
+deleted: {nftables.delete: [{chain: in}, {table: web}, {family: inet}, {proto: tcp}, {dport: 80}, {jump: accept}]}
+there: {nftables.table_present: [{name: k}, {family: inet}]}
+gone: {nftables.table_absent: [{name: k}, {family: inet}]}
+gone2: {nftables.table_absent: [{name: k}, {family: inet}]}
+none: {nftables.chain_absent: [{name: in}, {table: k}, {family: inet}]}
+`}},
+}
+
+// TestPlanKinds plans and runs thirteen kinds of orchestrations, and rules for packets, on a machine, and compares
 // state by state: none that is said to change nothing does, all that are sure to change
 // something do, and those that are not known are these, for these reasons.
 func TestPlanKinds(t *testing.T) {
@@ -121,7 +156,7 @@ func TestPlanKinds(t *testing.T) {
 	for _, unit := range []string{"kind", "kind2"} {
 		m.Write(t, "/etc/systemd/system/"+unit+".service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
 	}
-	for _, k := range kinds {
+	for _, k := range append(slices.Clone(kinds), filters...) {
 		if r := m.Shell("/", "mkdir -p /srv/k /srv/salt; "+k.setup); r.Exit != 0 {
 			t.Fatalf("%s: %s%s", k.name, r.Stdout, r.Stderr)
 		}

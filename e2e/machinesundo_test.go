@@ -20,6 +20,8 @@ var snapshot = []string{
 	`systemctl list-unit-files --no-legend --plain | awk '{print $1, $2}'`,
 	`systemctl list-units --no-legend --plain --type=service,timer | awk '{print $1, $3}' | grep -v '^user\|^session\|^apt-\|^dpkg-\|^systemd-\|^man-db\|^e2scrub'`,
 	`getfacl -R -p -n /srv 2>/dev/null; getfattr -R -h -d /srv --absolute-names 2>/dev/null`,
+	`find /srv /opt -xdev -type d -printf '%p %TY-%Tm-%Td %TH:%TM:%TS\n' | sort; find /srv -links +1 -type f -printf '%p %n\n' | sort`,
+	`iptables-save | grep -v '^#' | sed 's/\[.*//'; nft -s list tables inet | while read -r x fam name; do nft -s list table "$fam" "$name"; done`,
 	`findmnt -rn -o TARGET,FSTYPE | grep -v '^/run/user'`,
 }
 
@@ -44,7 +46,7 @@ func TestUndoMachine(t *testing.T) {
 		}
 		return r.Stdout
 	}
-	shell(`ln -s one /srv/app/data/link && echo x > /srv/app/acl && echo x > /srv/app/acl2 && setfacl -m u:daemon:r /srv/app/acl /srv/app/data/one && setfacl -d -m u:daemon:rx /srv/app/data && setfattr -n user.note -v here /srv/app/acl /srv/app/data/below/two && chown 33:33 /srv/app/data/one && useradd -m -s /bin/sh there && apt-get -q update && apt-get -q -y install brine-b && systemctl daemon-reload && systemctl enable --now there`, 0)
+	shell(`ln -s one /srv/app/data/link && ln /srv/app/conf /srv/app/hard && ln /srv/app/data/below/two /srv/app/data/two2 && iptables -A INPUT -p icmp -j ACCEPT && nft add table inet there && echo x > /srv/app/acl && echo x > /srv/app/acl2 && setfacl -m u:daemon:r /srv/app/acl /srv/app/data/one && setfacl -d -m u:daemon:rx /srv/app/data && setfattr -n user.note -v here /srv/app/acl /srv/app/data/below/two && chown 33:33 /srv/app/data/one && useradd -m -s /bin/sh there && apt-get -q update && apt-get -q -y install brine-b && systemctl daemon-reload && systemctl enable --now there`, 0)
 	var all strings.Builder // one shell for all: to enter a machine takes longest
 	for _, line := range snapshot {
 		fmt.Fprintf(&all, "echo '== %.12s'\n{ %s\n} || exit 9\n", strings.ReplaceAll(line, "'", ""), line)
@@ -140,6 +142,14 @@ other.example.com:
 /srv/app/x.ini:
   ini.options_present: [{sections: {main: {key: v}}}]
 `}, // a container may set no kernel parameter: see TestFacts in internal/core/undo
+		{name: "packet filters", sls: `
+chain: {iptables.chain_present: [{name: WEB}]}
+rule: {iptables.append: [{chain: INPUT}, {proto: tcp}, {dport: 80}, {jump: WEB}, {save: /srv/app/rules.v4}]}
+policy: {iptables.set_policy: [{chain: FORWARD}, {policy: DROP}]}
+gone: {iptables.delete: [{chain: INPUT}, {proto: icmp}, {jump: ACCEPT}]}
+table: {nftables.table_present: [{name: web}, {family: inet}]}
+there: {nftables.chain_present: [{name: in}, {table: there}, {family: inet}, {table_type: filter}, {hook: input}, {priority: 0}]}
+`},
 		{name: "mount", sls: `
 /srv/mnt:
   mount.mounted: [{device: tmpfs}, {fstype: tmpfs}, {mkmnt: True}, {persist: True}]

@@ -273,6 +273,9 @@ func declared(c *fun.Chunk) []value.Value {
 		}
 		return []value.Value{m}
 	}
+	if filters(c) && c.State != "service" {
+		return rules(c, one)
+	}
 	switch c.State + "." + c.Fun {
 	case "service.running", "service.dead":
 		more := []value.Value{"running", c.Fun == "running"}
@@ -300,6 +303,40 @@ func declared(c *fun.Chunk) []value.Value {
 		return one("grain", c.Name, "absent", true)
 	}
 	return nil
+}
+
+// rules are the chain, table, set or zone of a state about packets: what rules it has then is
+// not said.
+func rules(c *fun.Chunk, one func(kind, name string, more ...value.Value) []value.Value) []value.Value {
+	or := func(arg, missing string) string {
+		if v, ok := c.Low.At(arg).(string); ok && v != "" {
+			return v
+		}
+		return missing
+	}
+	family, table, chain := or("family", "ipv4"), or("table", "filter"), or("chain", "")
+	var more []value.Value
+	switch {
+	case strings.HasSuffix(c.Fun, "absent") && c.Fun != "absent":
+		more = []value.Value{"absent", true}
+	case c.Fun == "set_policy":
+		more = []value.Value{"value", or("policy", "")}
+	}
+	switch {
+	case c.State == "ipset":
+		return one("set", or("set_name", c.Name), more...)
+	case c.State == "firewalld" && c.Fun == "service":
+		return one("firewall_service", c.Name)
+	case c.State == "firewalld":
+		return one("zone", c.Name)
+	case strings.HasPrefix(c.Fun, "table_"):
+		return one("table", family+" "+c.Name, more...)
+	case strings.HasPrefix(c.Fun, "chain_"):
+		chain = c.Name
+	case chain == "":
+		return one("table", family+" "+table)
+	}
+	return one("chain", family+" "+table+" "+chain, more...)
 }
 
 // loaded are the kernel modules of a state.

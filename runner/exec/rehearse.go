@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,11 +24,35 @@ type rehearsal struct {
 	made         map[string]bool // the files that states so far make
 	// changed are the states that change what the overlay does not have, by the module
 	// and the names of what they change.
-	changed map[thing]string
+	changed map[thing]changer
 }
 
 // A thing is what states of a module change.
 type thing struct{ mod, name string }
+
+// A changer is the last state that changes a thing, and why it is not known what the thing
+// is then, if there is more to say.
+type changer struct{ id, why string }
+
+// packets are the rules for packets: one thing, whatever a state is called.
+var packets = thing{"", "the rules for packets"}
+
+// zones are all that firewalld has: states name a zone and change several.
+var zones = thing{"", "firewalld"}
+
+// filters reports whether a state changes the rules for packets, or loads others.
+func filters(c *fun.Chunk) bool {
+	switch c.State {
+	case "iptables", "nftables", "ipset", "firewalld":
+		return true
+	case "service":
+		switch strings.TrimSuffix(c.Name, ".service") {
+		case "iptables", "ip6tables", "nftables", "firewalld", "ipset", "netfilter-persistent", "ufw", "shorewall":
+			return true
+		}
+	}
+	return false
+}
 
 // A plannedState is what a rehearsal knows of one state.
 type plannedState struct {
@@ -208,6 +233,12 @@ func (p *rehearsal) judge(n *node, ret *value.Map) {
 // things are what a state changes, or would: what its name or its list of packages says,
 // and the packages that come along.
 func things(c *fun.Chunk, ret *value.Map) (out []thing) {
+	switch c.State {
+	case "iptables", "nftables", "ipset":
+		out = append(out, packets)
+	case "firewalld":
+		out = append(out, zones)
+	}
 	for _, x := range items(c.Low.At("pkgs")) {
 		name := value.Str(x)
 		if m, ok := x.(*value.Map); ok {
@@ -217,8 +248,8 @@ func things(c *fun.Chunk, ret *value.Map) (out []thing) {
 		}
 		out = append(out, thing{c.State, name})
 	}
-	if len(out) == 0 {
-		out = []thing{{c.State, c.Name}}
+	if len(items(c.Low.At("pkgs"))) == 0 {
+		out = append(out, thing{c.State, c.Name})
 	}
 	for _, x := range fun.ItemsOf(ret.Map(fun.PlanKey).At(fun.PlanPackages)) {
 		if m, ok := x.(*value.Map); ok {
@@ -235,8 +266,11 @@ func (p *rehearsal) again(c *fun.Chunk, ret *value.Map) string {
 		return ""
 	}
 	for _, x := range things(c, ret) {
-		if id := p.changed[x]; id != "" {
-			return id + " changes " + x.name + " before it"
+		if by := p.changed[x]; by.id != "" {
+			if by.why != "" {
+				return by.id + " changes " + x.name + " before it: " + by.why
+			}
+			return by.id + " changes " + x.name + " before it"
 		}
 	}
 	return ""
@@ -380,10 +414,23 @@ func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 	r.plan.moved = n.c.ID
 	sure := x.unsure == "" && !x.failed
 	var left, made []value.Value
-	if !sure || x.watched || !r.replay(ctx, n) {
+	done, why := false, error(nil)
+	if sure && !x.watched {
+		done, why = r.replay(ctx, n)
+	}
+	if failed, ok := errors.AsType[*fun.TrialError](why); ok {
+		x.unsure, x.changes, sure, why = "it may fail: "+failed.Comment, false, false, nil
+		shown := ret.Map(fun.PlanKey).Copy()
+		shown.Set(fun.PlanUnsure, x.unsure)
+		ret.Set(fun.PlanKey, shown)
+	}
+	if !done {
 		r.plan.blind = n.c.ID
-		r.plan.change(n.c, ret)
+		r.plan.change(n.c, ret, why)
 	} else {
+		if n.c.State == "firewalld" { // whose rules come with its next load
+			r.plan.change(&fun.Chunk{State: "ipset", ID: n.c.ID, Low: n.c.Low}, ret, nil)
+		}
 		var paths []string
 		left, paths = r.left()
 		if n.c.State != "user" { // whose home has what every new one has
@@ -401,15 +448,22 @@ func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 }
 
 // change notes what a state changes that the overlay does not have.
-func (p *rehearsal) change(c *fun.Chunk, ret *value.Map) {
+func (p *rehearsal) change(c *fun.Chunk, ret *value.Map, why error) {
 	if runsAnything(c) {
 		return
 	}
 	if p.changed == nil {
-		p.changed = map[thing]string{}
+		p.changed = map[thing]changer{}
+	}
+	by := changer{id: c.ID}
+	if why != nil {
+		by.why = why.Error()
 	}
 	for _, x := range things(c, ret) {
-		p.changed[x] = c.ID
+		p.changed[x] = by
+	}
+	if filters(c) {
+		p.changed[packets] = by
 	}
 }
 
@@ -423,22 +477,23 @@ func changesNothing(c *fun.Chunk) bool {
 }
 
 // replay has the overlay have what a state leaves: it runs one that only writes files
-// there. It reports whether that is all that the state would do.
-func (r *run) replay(ctx context.Context, n *node) bool {
+// there. It reports whether that is all that the state would do, and why not, if there is
+// more to say.
+func (r *run) replay(ctx context.Context, n *node) (done bool, why error) {
 	mod, spec, errs := r.verify(n.c)
 	if errs != nil || !spec.Files && spec.Leaves == nil {
-		return false
+		return false, nil
 	}
 	for _, v := range n.c.Low.All() {
 		if hasSlot(v) {
-			return false // its function has run for this once
+			return false, nil // its function has run for this once
 		}
 	}
 	p := r.plan
 	if p.over == nil {
 		over, err := host.NewOverlay(r.env.Host)
 		if err != nil {
-			return false
+			return false, nil
 		}
 		p.over = over
 		r.env = r.env.With(func(e *fun.Env) { e.Host = over.Looking() })
@@ -459,12 +514,15 @@ func (r *run) replay(ctx context.Context, n *node) bool {
 	if spec.Leaves != nil {
 		call, err := j.env.Invoker.Bind(mod, spec, fun.Args{Kw: c.Low})
 		if err != nil {
-			return false
+			return false, nil
 		}
 		call.Name, call.Low = c.Name, &c
 		call.Attach(j.env)
-		return spec.Leaves(ctx, call, p.over) == nil && p.veiled() == ""
+		if err := spec.Leaves(ctx, call, p.over); err != nil {
+			return false, err
+		}
+		return p.veiled() == "", nil
 	}
 	ret := j.invoke(asUser(ctx, c.Low))
-	return ret.At("result") == true && p.over.Refused() == refused && p.veiled() == ""
+	return ret.At("result") == true && p.over.Refused() == refused && p.veiled() == "", nil
 }

@@ -1,6 +1,7 @@
 package firewalld_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
 	"brine/states/firewalld"
 )
@@ -22,7 +24,7 @@ func machine() *host.Fake {
 		"--zone=public ports": {"22/tcp"}, "--zone=public rich-rules": {`rule service name="ssh" accept`},
 		"--service=ssh ports": {"22/tcp"},
 	}
-	masquerade, def := "no", "public"
+	masquerade, def := map[string]string{"--zone=public ": "yes"}, "public"
 	h.HandleCommand("firewall-cmd *", func(_ context.Context, c host.Cmd) (host.Output, error) {
 		scope, option := "", c.Argv[1]
 		if strings.HasPrefix(option, "--zone=") || strings.HasPrefix(option, "--service=") {
@@ -37,9 +39,11 @@ func machine() *host.Fake {
 		case verb == "set-default-zone":
 			def = item
 		case verb == "list-all":
-			return say("work\n  masquerade: " + masquerade)
+			return say("work\n  masquerade: " + cmp.Or(masquerade[scope], "no"))
 		case verb == "add-masquerade":
-			masquerade = "yes"
+			masquerade[scope] = "yes"
+		case verb == "remove-masquerade":
+			masquerade[scope] = "no"
 		case strings.Contains(item, "bad"):
 			return host.Output{Status: 1, Stderr: []byte("Error: INVALID\n")}, nil
 		case action == "list" && (what == "rich-rules" || what == "forward-ports"):
@@ -83,4 +87,48 @@ func TestStates(t *testing.T) {
 		{"state firewalld.service {name: ssh}", "True: 'ssh' was configured. {'ports': {'old': ['22/tcp'], 'new': []}}"},
 		{"state firewalld.service {name: bare}", "True: 'bare' was configured. {'service': {'old': None, 'new': 'bare'}}"},
 	})
+}
+
+// TestPlan tests states on what those before them leave, and runs the same ones on another
+// machine: what a plan says of each is what it does.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	real, planned := machine(), machine()
+	over, err := host.NewOverlay(planned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := fun.Entry{Kind: fun.State, Name: "firewalld", Load: firewalld.States}
+	does, says, leaves := calltest.New(real, entry), calltest.New(over.Looking(), entry), calltest.New(over, entry)
+	for _, step := range [][2]string{
+		{"present", "{name: work, ports: [80/tcp], services: [ssh], masquerade: true, rich_rules: ['rule service name=ssh accept']}"},
+		{"present", "{name: work, ports: [80/tcp], services: [ssh], masquerade: true, rich_rules: ['rule service name=ssh accept']}"},
+		{"present", "{name: work, ports: [81/tcp], prune_ports: true}"},
+		{"present", "{name: work, ports: [80/tcp], prune_ports: true, masquerade: false}"},
+		{"present", "{name: work, default: true, block_icmp: [echo-reply], port_fwd: ['22:2222:tcp'], sources: [10.0.0.0/8]}"},
+		{"present", "{name: work, default: true, block_icmp: [echo-reply], port_fwd: ['22:2222:tcp'], sources: [10.0.0.0/8]}"},
+		{"present", "{name: public, default: true}"},
+		{"present", "{name: public, masquerade: false, ports: [22/tcp]}"},
+		{"service", "{name: web, ports: [80/tcp]}"},
+		{"service", "{name: web, ports: [80/tcp]}"},
+		{"service", "{name: web, ports: [80/tcp], protocols: [sctp]}"},
+		{"service", "{name: ssh, ports: [22/tcp]}"},
+	} {
+		said := says.State(t, "firewalld."+step[0], step[1], true)
+		did := does.State(t, "firewalld."+step[0], step[1], false)
+		if strings.HasPrefix(said, "None:") == strings.HasSuffix(did, " {}") || !strings.HasPrefix(did, "True:") {
+			t.Errorf("%s: the plan says %s, the run %s", step, said, did)
+		}
+		mod, spec, _ := leaves.Env.Table.Lookup(fun.State, "firewalld."+step[0])
+		c, err := leaves.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, step[1]).(*value.Map)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spec.Leaves(t.Context(), c, over); err != nil {
+			t.Errorf("%s: %v", step, err)
+		}
+	}
+	if got := calltest.Commands(planned); strings.Contains(got, "--new") || strings.Contains(got, "--add") || strings.Contains(got, "--set") || strings.Contains(got, "--reload") {
+		t.Errorf("a plan acts: %s", got)
+	}
 }

@@ -1,8 +1,12 @@
 package iptables
 
 import (
+	"context"
+
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/netfilter"
 )
 
 type ruleNameArg struct {
@@ -33,31 +37,40 @@ type saveArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "append", Do: appended, Hands: true, Src: "states/iptables.py append",
+		Name: "append", Do: appended, Leaves: leaves, Hands: true, Src: "states/iptables.py append",
 		Doc: "Add a rule to the end of a chain, unless the chain has it.\nFurther arguments are options of iptables without their dashes; connstate is its option state, name_ its option name. A value that begins with ! or not is negated; an option without a value has an empty one.",
 	},
 	{
-		Name: "chain_absent", Do: chainAbsent, Src: "states/iptables.py chain_absent",
+		Name: "chain_absent", Do: chainAbsent, Leaves: leaves, Src: "states/iptables.py chain_absent",
 		Doc: "Delete a chain with its rules.",
 	},
 	{
-		Name: "chain_present", Do: chainPresent, Src: "states/iptables.py chain_present",
+		Name: "chain_present", Do: chainPresent, Leaves: leaves, Src: "states/iptables.py chain_present",
 		Doc: "Create a chain.",
 	},
 	{
-		Name: "delete", Do: deleted, Hands: true, Src: "states/iptables.py delete",
+		Name: "delete", Do: deleted, Leaves: leaves, Hands: true, Src: "states/iptables.py delete",
 		Doc: "Delete a rule of a chain, described as in append, or by its position.\nA position that the chain does not have is a failure. Further arguments are options of iptables.",
 	},
 	{
-		Name: "flush", Do: flushed, Always: true, Src: "states/iptables.py flush",
+		Name: "flush", Do: flushed, Leaves: leaves, Always: true, Src: "states/iptables.py flush",
 		Doc: "Delete all rules of a chain, or of a table.\nIt acts on every run.",
 	},
 	{
-		Name: "insert", Do: inserted, Hands: true, Src: "states/iptables.py insert",
+		Name: "insert", Do: inserted, Leaves: leaves, Hands: true, Src: "states/iptables.py insert",
 		Doc: "Insert a rule into a chain, unless the chain has it. The rule is described as in append.\nFurther arguments are options of iptables.",
 	},
 	{
-		Name: "set_policy", Do: policySet, Src: "states/iptables.py set_policy",
+		Name: "set_policy", Do: policySet, Leaves: leaves, Src: "states/iptables.py set_policy",
 		Doc: "Set the policy of a chain.",
 	},
+}
+
+// leaves has an overlay have the rules that a state leaves.
+func leaves(ctx context.Context, c *fun.Call, o *host.Overlay) error {
+	program := "iptables"
+	if c.Low != nil && c.Low.Low.At("family") == "ipv6" {
+		program = "ip6tables"
+	}
+	return netfilter.Leaves(ctx, c, o, program)
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/netfilter"
 	"brine/modules/nftables"
 )
 
@@ -20,6 +22,28 @@ func States() fun.Module {
 // done is a state that changed what the name says.
 func done(c *fun.Call, format string, args ...any) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...), Changes: value.MapOf("locale", c.Name)}
+}
+
+// leaves has an overlay have what a state leaves.
+func leaves(ctx context.Context, c *fun.Call, o *host.Overlay) error {
+	if err := netfilter.Begin(ctx, o); err != nil {
+		return err
+	}
+	if c.Low != nil && value.Truth(c.Low.Low.At("position")) && !netfilter.Numbered(o) {
+		return fun.Errorf("%s", otherNumbers)
+	}
+	return netfilter.Leaves(ctx, c, o, "nft")
+}
+
+const otherNumbers = "the numbers of rules in a plan are not those of the machine"
+
+// plain has a plan not rely on a state that names a rule by a number which is another one
+// there.
+func plain(c *fun.Call, position int64, ret fun.Ret) fun.Ret {
+	if c.Test && position != 0 && !netfilter.Numbered(c.Env.Host) {
+		return ret.Planned(fun.PlanUnsure, otherNumbers)
+	}
+	return ret
 }
 
 type chainPresentArgs struct {
@@ -163,6 +187,10 @@ type insertedArgs struct {
 // inserted puts a rule in front of others. Salt: salt/states/nftables.py insert.
 // Difference: position may be left out.
 func inserted(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
+	return plain(c, args.Position, insert(ctx, c, args))
+}
+
+func insert(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
 	j := jobOf(c, &args.RuleArgs, args.Chain, args.Family, args.Table)
 	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
 	switch {
@@ -197,6 +225,10 @@ type deletedArgs struct {
 
 // deleted removes a rule. Salt: salt/states/nftables.py delete.
 func deleted(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
+	return plain(c, args.Position, remove(ctx, c, args))
+}
+
+func remove(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
 	j := jobOf(c, &args.RuleArgs, args.Chain, args.Family, args.Table)
 	position, rule := args.Position, j.rule
 	var there bool

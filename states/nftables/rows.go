@@ -47,39 +47,39 @@ type familyArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "append", Do: appended, Src: "states/nftables.py append",
+		Name: "append", Do: appended, Leaves: leaves, Src: "states/nftables.py append",
 		Doc: "Add a rule to the end of a chain, unless the chain has it.",
 	},
 	{
-		Name: "chain_absent", Do: chainAbsent, Src: "states/nftables.py chain_absent",
+		Name: "chain_absent", Do: chainAbsent, Leaves: leaves, Src: "states/nftables.py chain_absent",
 		Doc: "Delete a chain with its rules.",
 	},
 	{
-		Name: "chain_present", Do: chainPresent, Src: "states/nftables.py chain_present",
+		Name: "chain_present", Do: chainPresent, Leaves: leaves, Src: "states/nftables.py chain_present",
 		Doc: "Create a chain. With table_type, hook and priority it is a base chain.",
 	},
 	{
-		Name: "delete", Do: deleted, Src: "states/nftables.py delete",
+		Name: "delete", Do: deleted, Leaves: leaves, Src: "states/nftables.py delete",
 		Doc: "Delete a rule of a chain, described as in append, or by its handle.",
 	},
 	{
-		Name: "flush", Do: flushed, Always: true, Src: "states/nftables.py flush",
+		Name: "flush", Do: flushed, Leaves: leaves, Always: true, Src: "states/nftables.py flush",
 		Doc: "Delete all rules of a chain, or of a table.\nIt acts on every run.",
 	},
 	{
-		Name: "insert", Do: inserted, Src: "states/nftables.py insert",
+		Name: "insert", Do: inserted, Leaves: leaves, Src: "states/nftables.py insert",
 		Doc: "Insert a rule into a chain, unless the chain has it.",
 	},
 	{
-		Name: "set_policy", Do: policySet, Src: "states/nftables.py set_policy",
+		Name: "set_policy", Do: policySet, Leaves: leaves, Src: "states/nftables.py set_policy",
 		Doc: "Set the policy of a base chain.",
 	},
 	{
-		Name: "table_absent", Do: tableAbsent, Src: "states/nftables.py table_absent",
+		Name: "table_absent", Do: tableAbsent, Leaves: leaves, Src: "states/nftables.py table_absent",
 		Doc: "Delete a table with its chains.",
 	},
 	{
-		Name: "table_present", Do: tablePresent, Src: "states/nftables.py table_present",
+		Name: "table_present", Do: tablePresent, Leaves: leaves, Src: "states/nftables.py table_present",
 		Doc: "Create a table.",
 	},
 }

@@ -33,3 +33,9 @@ func (r Ret) Planned(key string, v value.Value) Ret {
 	r.Extra = extra
 	return r
 }
+
+// A TrialError is what Spec.Leaves returns of a state that failed when it was tried.
+type TrialError struct{ Comment string }
+
+// Error returns the comment of the state.
+func (e *TrialError) Error() string { return e.Comment }

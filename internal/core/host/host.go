@@ -223,6 +223,9 @@ type Cmd struct {
 	Merge bool
 	// ReadOnly says that the program only looks: see [Host].Changes.
 	ReadOnly bool
+	// Net is the network that the program has instead of the machine's, nil: that one. Such
+	// a program has no Umask of its own, and none is started detached.
+	Net *Netns
 	// Private says that what the program prints is not to be seen while it runs: see [Tap].
 	Private bool
 	// Foreground gives the program the terminal: Stdin, Stdout and Stderr are

@@ -31,6 +31,7 @@ type Overlay struct {
 	*memory
 	machine
 	accounts *planned
+	sims     *simulated
 	*counts
 }
 
@@ -57,7 +58,7 @@ func NewOverlay(h Host) (*Overlay, error) {
 		real: "/", mode: st.Mode, uid: st.UID, gid: st.GID, kids: map[string]*node{}, ino: st.Inode, dev: st.Dev, nlink: st.Nlink,
 		atime: st.Atime, mtime: st.Mtime, ctime: st.Ctime,
 	}
-	return &Overlay{memory: m, machine: machine{h}, counts: &counts{}, accounts: &planned{users: map[string]*Account{}, groups: map[string]*Group{}, crontabs: map[string]*string{}}}, nil
+	return &Overlay{memory: m, machine: machine{h}, counts: &counts{}, sims: &simulated{programs: map[string]Simulation{}, begun: map[string]error{}}, accounts: &planned{users: map[string]*Account{}, groups: map[string]*Group{}, crontabs: map[string]*string{}}}, nil
 }
 
 // umaskOf returns the umask that files of a machine are made with, as Linux tells it;
@@ -142,8 +143,11 @@ func (o *Overlay) CheckSystem(path string, follow bool) error { return checkSyst
 // Force returns o, whose system directories may be removed.
 func (o *Overlay) Force() Host { return forced{o, o} }
 
-// Run runs a program that only looks.
+// Run runs a program that only looks, or one that is simulated.
 func (o *Overlay) Run(ctx context.Context, c Cmd) (Output, error) {
+	if sim := o.simulation(c); sim != nil {
+		return o.simulate(ctx, sim, c)
+	}
 	if !c.ReadOnly {
 		return Output{}, o.refuse("run " + program(c))
 	}
@@ -219,6 +223,9 @@ func (l looking) Fork() Host  { return looking{l.fork()} }
 func (l looking) Force() Host { return forced{l, l} }
 
 func (l looking) Run(ctx context.Context, c Cmd) (Output, error) {
+	if sim := l.simulation(c); sim != nil {
+		return l.simulate(ctx, sim, c)
+	}
 	l.asked.Add(1)
 	return l.machine.Run(ctx, c)
 }

@@ -222,6 +222,9 @@ func (r *running) prepare(l *Local) (*exec.Cmd, error) {
 
 // prepareDetached makes the command with files only; nil is /dev/null.
 func (r *running) prepareDetached(l *Local) (*exec.Cmd, error) {
+	if r.cmd.Net != nil {
+		return nil, fmt.Errorf("a detached program in a network of its own: %w", errors.ErrUnsupported)
+	}
 	cmd, err := r.base(l)
 	if err != nil {
 		return nil, err
@@ -439,7 +442,16 @@ func (l *Local) launch(cmd *exec.Cmd, r *running) error {
 	if l.isClosed() {
 		return ErrClosed
 	}
-	if err := startUmask(cmd, r.cmd.Umask, r.apart); err != nil {
+	var err error
+	switch {
+	case r.cmd.Net == nil:
+		err = startUmask(cmd, r.cmd.Umask, r.apart)
+	case r.apart != nil || r.cmd.Umask != nil:
+		err = fmt.Errorf("a program with a view or umask in a network of its own: %w", errors.ErrUnsupported)
+	default:
+		err = r.cmd.Net.start(cmd)
+	}
+	if err != nil {
 		return err
 	}
 	l.mu.Lock()

@@ -37,6 +37,8 @@ type seen struct {
 	mu    sync.Mutex
 	paths []string // those that it changed, in order
 	at    map[string]bool
+	dirs  map[string]bool // in which it changes names
+	wrote map[string]written
 	did   []string // beside them
 	// acts is called before a program runs that does not only look.
 	acts func()
@@ -72,6 +74,7 @@ type Stat struct {
 	Target   string // of a link
 	Sum      string // of the content of a file; "" where it is not kept
 	Links    int64  // how many names a file has, if more than one
+	Inode    string // of such a file, with its device
 	// Xattrs are the ACLs and other extended attributes of a file or directory. With
 	// Unasked they are not known, as in what an older brine kept.
 	Xattrs  map[string]string
@@ -86,7 +89,7 @@ func statOf(m *value.Map) *Stat {
 	n := func(key string) int64 { n, _ := value.AsInt(m.At(key)); return n }
 	return &Stat{
 		Type: m.Str("type"), Mode: uint32(n("mode")) & 0o7777, UID: int(n("uid")), GID: int(n("gid")), Size: n("size"),
-		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"), Links: n("links"), Xattrs: xattrsOf(m.Map("xattrs")), Unasked: !m.Has("xattrs"),
+		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"), Links: n("links"), Inode: m.Str("inode"), Xattrs: xattrsOf(m.Map("xattrs")), Unasked: !m.Has("xattrs"),
 	}
 }
 
@@ -116,6 +119,7 @@ func (s *Stat) line() value.Value {
 		m.Set("sum", s.Sum)
 		if s.Links > 1 {
 			m.Set("links", s.Links)
+			m.Set("inode", s.Inode)
 		}
 	}
 	if s.Type == "link" {
@@ -141,9 +145,17 @@ func look(h host.Host, name string, sum bool) (*Stat, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
-	if out.Type == "file" && st.Nlink > 1 {
-		out.Links = int64(st.Nlink)
+	return describe(h, name, st, sum)
+}
+
+// describe is look of what is at a path.
+func describe(h host.Host, name string, st host.Stat, sum bool) (out *Stat, err error) {
+	out = &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
+	if out.Type == "file" {
+		out.Inode = inodeOf(st)
+		if st.Nlink > 1 {
+			out.Links = int64(st.Nlink)
+		}
 	}
 	if out.Type == "file" || out.Type == "dir" {
 		if out.Xattrs, err = host.Xattrs(h, name); err != nil {
@@ -158,6 +170,8 @@ func look(h host.Host, name string, sum bool) (*Stat, error) {
 	}
 	return out, err
 }
+
+func inodeOf(st host.Stat) string { return fmt.Sprintf("%d:%d", st.Dev, st.Inode) }
 
 func typeOf(m fs.FileMode) string {
 	for _, t := range [...]struct {
@@ -191,8 +205,13 @@ func sumOf(h host.Host, name string) (string, error) {
 // in a file as well. It returns an error where that cannot be written down: the change
 // is then not to be made.
 func (k *Keeper) before(name string, content bool) error {
-	name = k.real(name)
+	return k.beforeAt(k.real(name), content)
+}
+
+// beforeAt is before of a path none of whose directories is a link.
+func (k *Keeper) beforeAt(name string, content bool) error {
 	k.state.touch(name)
+	k.enter(path.Dir(name))
 	l := k.log
 	l.mu.Lock()
 	have := l.paths[name]
@@ -219,6 +238,17 @@ func (k *Keeper) before(name string, content bool) error {
 			line.Set("why", why.Error())
 		}
 	}
+	switch {
+	case st == nil:
+	case st.Type == "file":
+		st = l.named(st, have != nil)
+	case st.Type == "dir":
+		l.mu.Lock()
+		if d := l.dirs[name]; d != nil { // what the run did in it came first
+			st.Mtime = d.was
+		}
+		l.mu.Unlock()
+	}
 	if have == nil {
 		line.Set("by", p.by)
 		line.Set("was", st.line())
@@ -226,6 +256,81 @@ func (k *Keeper) before(name string, content bool) error {
 		line.Set("sum", st.Sum)
 	}
 	return k.noted(name, p, line, where)
+}
+
+// A named is a file with several names: what it was before the run, and how many of its names
+// the run came to.
+type named struct {
+	was Stat
+	n   int64
+}
+
+// named returns what a file was before the run, if the run has come to another name of it
+// already: it may be changed by that.
+func (l *Log) named(st *Stat, again bool) *Stat {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.names[st.Inode]
+	switch {
+	case f == nil && st.Links > 1 && !again:
+		l.names[st.Inode] = &named{*st, 1}
+	case f != nil && again:
+		if f.was.Sum == "" {
+			f.was.Sum = st.Sum
+		}
+	case f != nil && f.n < f.was.Links: // else it is another file, which has its number
+		f.n++
+		was := f.was
+		if was.Sum == "" {
+			was.Sum = st.Sum
+		}
+		return &was
+	}
+	return st
+}
+
+// A dirTime is the time of a directory before a run changed names in it, and what it is since
+// the last state did that.
+type dirTime struct {
+	was, now time.Time
+	others   bool // somebody else changed names there meanwhile
+}
+
+// enter notes the time of a directory in which a state is about to change names.
+func (k *Keeper) enter(dir string) {
+	s := k.state
+	s.mu.Lock()
+	known := s.dirs[dir]
+	s.dirs[dir] = true
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	st, err := k.Lstat(dir)
+	if err != nil || !st.Mode.IsDir() {
+		return // the run makes it
+	}
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	if d := k.log.dirs[dir]; d != nil {
+		d.others = d.others || !d.now.Equal(st.Mtime)
+		return
+	}
+	k.log.dirs[dir] = &dirTime{was: st.Mtime, now: st.Mtime}
+}
+
+// leave notes the times of the directories in which a state has changed names.
+func (k *Keeper) leave() {
+	k.state.mu.Lock()
+	defer k.state.mu.Unlock()
+	for dir := range k.state.dirs {
+		st, err := k.Lstat(dir)
+		k.log.mu.Lock()
+		if d := k.log.dirs[dir]; d != nil && err == nil {
+			d.now = st.Mtime
+		}
+		k.log.mu.Unlock()
+	}
 }
 
 // real returns a path none of whose directories is a link: a run may come to one file by two
@@ -334,14 +439,38 @@ func (k *Keeper) Force() host.Host { return &Keeper{k.Host.Force(), k.log, k.sta
 
 // WriteFile replaces the content of a file, whose old one is kept.
 func (k *Keeper) WriteFile(name string, content io.Reader, opts host.WriteOptions) error {
-	keep := k.before
 	if opts.FollowLinks {
-		keep = k.through
+		if err := k.through(name, true); err != nil {
+			return err
+		}
+		return k.Host.WriteFile(name, content, opts)
 	}
-	if err := keep(name, true); err != nil {
+	at := k.real(name)
+	if err := k.beforeAt(at, true); err != nil {
 		return err
 	}
-	return k.Host.WriteFile(name, content, opts)
+	d := sha256.New()
+	if err := k.Host.WriteFile(name, io.TeeReader(content, d), opts); err != nil {
+		return err
+	}
+	if st, err := k.Lstat(at); err == nil {
+		k.state.mu.Lock()
+		k.state.wrote[at] = written{st, hex.EncodeToString(d.Sum(nil))}
+		k.state.mu.Unlock()
+	}
+	return nil
+}
+
+// A written is a file as it was once it was written, and the digest of what was.
+type written struct {
+	st  host.Stat
+	sum string
+}
+
+// is reports whether the file is still the one that was written. Each change of a file
+// changes one of these.
+func (w written) is(st host.Stat) bool {
+	return w.sum != "" && w.st.Inode == st.Inode && w.st.Dev == st.Dev && w.st.Size == st.Size && w.st.Ctime.Equal(st.Ctime) && w.st.Mtime.Equal(st.Mtime)
 }
 
 // AppendFile adds to a file, whose old content is kept.
@@ -370,6 +499,9 @@ func (k *Keeper) MkdirAll(name string, mode fs.FileMode) error {
 
 // MkdirTemp makes a directory of a new name.
 func (k *Keeper) MkdirTemp(dir, pattern string) (string, error) {
+	if dir != "" {
+		k.enter(path.Dir(k.real(path.Join(dir, "x"))))
+	}
 	name, err := k.Host.MkdirTemp(dir, pattern)
 	if err != nil {
 		return name, err
@@ -499,6 +631,7 @@ func (k *Keeper) Chtimes(name string, atime, mtime time.Time) error {
 	if err := k.through(name, false); err != nil {
 		return err
 	}
+	k.enter(k.real(name)) // where it is a directory
 	return k.Host.Chtimes(name, atime, mtime)
 }
 
@@ -633,6 +766,7 @@ func (r *root) Chtimes(name string, atime, mtime time.Time) error {
 	if err := r.k.before(r.at(name), false); err != nil {
 		return err
 	}
+	r.k.enter(r.k.real(r.at(name)))
 	return r.Root.Chtimes(name, atime, mtime)
 }
 

@@ -76,6 +76,10 @@ var kinds = map[string]kind{
 		},
 		describe: func(name string) string { return "kernel module " + name },
 	},
+	"iptables":  packetKind("iptables table", readIptables, restoreIptables),
+	"nftables":  packetKind("nftables table", readNftables, restoreNftables),
+	"ipset":     packetKind("set", readIpset, restoreIpset),
+	"firewalld": packetKind("firewalld", readFirewalld, restoreFirewalld),
 }
 
 // did returns the error of a function, or what it says where it returns text or False.
@@ -247,6 +251,8 @@ func (f *Fact) changesOf(now *value.Map) *value.Map {
 		}
 	}
 	switch {
+	case (now.Has("rules") || f.Was.Has("rules")) && !value.Equal(orNone(now), orNone(f.Was)):
+		return ruleChanges(now, f.Was)
 	case f.Kind == "packages":
 		for k := range f.Now.All() {
 			n, _ := now.Get(k)

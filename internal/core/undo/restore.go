@@ -63,6 +63,11 @@ type restorer struct {
 	freed map[string]bool
 	// acted says that a path was, or would be, changed.
 	acted bool
+	// made are files with several names that were made again, by the inodes that they had.
+	made map[string]string
+	// dirs are the directories in which files with several names may have others.
+	dirs []string
+	done map[*Path]bool
 }
 
 // Undo brings back what a run has changed, or says what it would bring back. Each item is
@@ -82,7 +87,8 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 		}
 		defer end()
 	}
-	r := &restorer{env: env, o: o, rec: rec, removed: map[string]bool{}, freed: map[string]bool{}}
+	r := &restorer{env: env, o: o, rec: rec, removed: map[string]bool{}, freed: map[string]bool{}, made: map[string]string{}, done: map[*Path]bool{}}
+	own := r.ownTimes()
 	items := r.items()
 	if rec.Unread > 0 {
 		items = slices.Insert(items, 0, &Item{Kind: "record", Name: jid, ID: jid})
@@ -95,10 +101,15 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 		it.Began = env.Host.Now()
 		r.do(ctx, it)
 		it.Took = env.Host.Now().Sub(it.Began)
+		r.done[it.path] = true
 		whole = whole && (it.Verdict == Back || it.Verdict == Already)
 	}
 	if !o.Test {
 		r.times(items)
+	}
+	for _, it := range r.restoreTimes(own, items) {
+		whole = whole && it.Verdict == Back
+		items = append(items, it)
 	}
 	if !o.Test && whole {
 		err = s.note(jid, value.MapOf("undone", env.JID, "at", env.Host.Now().UTC().Format(time.RFC3339)))
@@ -109,7 +120,7 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 // times sets the times of directories that were made again, after what is in them.
 func (r *restorer) times(items []*Item) {
 	for _, it := range slices.Backward(items) {
-		if p := it.path; p != nil && it.Verdict == Back && p.Was != nil && p.Was.Type == "dir" && p.Now == nil {
+		if p := it.path; p != nil && it.Verdict == Back && p.Was != nil && p.Was.Type == "dir" && (p.Now == nil || p.Now.Type != "dir") {
 			_ = r.env.Host.Chtimes(p.Name, r.env.Host.Now(), p.Was.Mtime)
 		}
 	}
@@ -440,10 +451,14 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 		return Cannot, "its content could not be kept: " + p.Why
 	}
 	if asBefore(p.Was, cur) {
-		if lost := lostNames(p.Was, cur); lost != "" {
+		lost := lostNames(p.Was, cur)
+		switch {
+		case lost == "" || r.more(p):
+			return Already, "it is as it was before the run"
+		case r.twin(p, cur) == "":
 			return Cannot, lost
 		}
-		return Already, "it is as it was before the run"
+		return Back, r.backTo(p, cur)
 	}
 	if p.Was != nil && cur != nil && p.Was.Type == "file" && p.Was.Sum == "" && cur.Type != "file" || p.Was != nil && cur == nil && p.Was.Type == "file" && p.Was.Sum == "" {
 		return Since, "it is gone since the run, which only changed its owner or mode"
@@ -466,7 +481,7 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 	if p.Was == nil && cur != nil && cur.Type == "dir" {
 		return r.judgeMade(p)
 	}
-	return Back, backTo(p.Was)
+	return Back, r.backTo(p, cur)
 }
 
 // unlikeBefore says what of a path is not as it was before the run.
@@ -506,12 +521,14 @@ func (r *restorer) judgeMade(p *Path) (Verdict, string) {
 }
 
 // backTo says what a path becomes.
-func backTo(was *Stat) string {
-	switch {
+func (r *restorer) backTo(p *Path, cur *Stat) string {
+	switch was := p.Was; {
 	case was == nil:
 		return "it is removed"
 	case was.Type == "file" && was.Sum == "":
 		return "owner and mode are as before"
+	case was.Links > 1 && r.joins(p, cur):
+		return fmt.Sprintf("it is as before the run, one of the %d names of its file (hard links)", was.Links)
 	case was.Links > 1:
 		return fmt.Sprintf("it is as before the run, but a file of its own: the file had %d names (hard links)", was.Links)
 	}
@@ -673,6 +690,13 @@ func restoreXattrs(h host.Host, p *Path) error {
 }
 
 func (r *restorer) restoreFile(p *Path) error {
+	if p.Was.Links > 1 {
+		return r.restoreLinked(p)
+	}
+	return r.restoreContent(p)
+}
+
+func (r *restorer) restoreContent(p *Path) error {
 	content, err := r.rec.content(p.Was.Sum)
 	if err != nil {
 		return fmt.Errorf("what was kept of it cannot be read: %w", err)

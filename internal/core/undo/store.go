@@ -16,6 +16,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -104,6 +105,9 @@ type Log struct {
 	file  *os.File
 	torn  bool
 	paths map[string]*kept
+	dirs  map[string]*dirTime
+	// names are files with several names, by their inodes.
+	names map[string]*named
 	// pack has the contents of smaller files, packed bytes so far, and sums are those that
 	// it has.
 	pack   *os.File
@@ -143,7 +147,7 @@ func (s *Store) Begin(env *fun.Env) (*Log, error) {
 		f.Close()
 		return nil, err
 	}
-	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: torn, paths: map[string]*kept{}, sums: map[string]bool{}, room: s.bytes}
+	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: torn, paths: map[string]*kept{}, dirs: map[string]*dirTime{}, names: map[string]*named{}, sums: map[string]bool{}, room: s.bytes}
 	l.acted = st.Size() > 0 // what this run did before it goes on stays
 	if err := l.write(value.MapOf("run", env.JID, "version", int64(version), "id", env.ID, "at", l.stamp())); err != nil {
 		f.Close()
@@ -203,6 +207,21 @@ func (l *Log) write(lines ...*value.Map) error {
 	_, err := l.file.Write(b)
 	l.torn = err != nil
 	return err
+}
+
+// writeTimes writes down the times of the directories in which the run changed names.
+func (l *Log) writeTimes() error {
+	l.mu.Lock()
+	var lines []*value.Map
+	for _, dir := range slices.Sorted(maps.Keys(l.dirs)) {
+		d := l.dirs[dir]
+		lines = append(lines, value.MapOf("dir", dir, "was", d.was.UnixNano(), "now", d.now.UnixNano(), "others", d.others))
+	}
+	l.mu.Unlock()
+	if len(lines) == 0 {
+		return nil
+	}
+	return l.write(lines...)
 }
 
 // end closes the log, and notes that the run came to its end.
@@ -372,6 +391,8 @@ type Record struct {
 	Paths  []*Path
 	Facts  []*Fact
 	States []*State
+	// times are those of directories in which the run changed names.
+	times map[string]*dirTime
 	// Unread is the number of lines of the log that say nothing which this brine reads.
 	Unread int
 	dir    string
@@ -431,7 +452,7 @@ func (s *Store) Read(jid string) (*Record, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := &Record{JID: jid, dir: dir, packed: map[string]place{}}
+	r := &Record{JID: jid, dir: dir, packed: map[string]place{}, times: map[string]*dirTime{}}
 	paths, facts := map[string]*Path{}, map[string]*Fact{}
 	limited := &io.LimitedReader{R: f, N: s.maxLog + 1}
 	b := bufio.NewReaderSize(limited, 64<<10)
@@ -485,6 +506,14 @@ func (r *Record) add(m *value.Map, paths map[string]*Path, facts map[string]*Fac
 		at, _ := value.AsInt(m.At("at"))
 		size, _ := value.AsInt(m.At("size"))
 		r.packed[m.Str("data")] = place{at: at, size: size, z: m.At("z") == true}
+	case m.Has("dir"):
+		nanos := func(key string) time.Time { n, _ := value.AsInt(m.At(key)); return time.Unix(0, n) }
+		d := &dirTime{was: nanos("was"), now: nanos("now"), others: m.At("others") == true}
+		if had := r.times[m.Str("dir")]; had != nil { // of the run before it went on
+			d.others = d.others || had.others || !had.now.Equal(d.was)
+			d.was = had.was
+		}
+		r.times[m.Str("dir")] = d
 	case m.Has("path"):
 		name := m.Str("path")
 		p := paths[name]

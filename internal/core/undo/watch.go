@@ -54,7 +54,7 @@ func (r *Run) End(env *fun.Env) {
 	r.log.mu.Lock()
 	idle := !r.log.acted
 	r.log.mu.Unlock()
-	err := r.log.end()
+	err := errors.Join(r.log.writeTimes(), r.log.end())
 	if idle {
 		err = errors.Join(err, r.store.Drop(r.log.JID))
 	}
@@ -95,11 +95,12 @@ var watches = map[string]subjects{
 	"virtualenv": func(_ context.Context, _ *fun.Env, c *fun.Chunk) []subject { return []subject{{"tree", c.Name}} },
 	"archive":    func(_ context.Context, _ *fun.Env, c *fun.Chunk) []subject { return []subject{{"tree", c.Name}} },
 	"cmd":        creates,
+	"iptables":   iptablesSubjects, "nftables": nftablesSubjects, "ipset": ipsetSubjects, "firewalld": firewalldSubjects,
 }
 
 // whole are the modules whose subjects are all that their programs change, as far as
 // anybody cares.
-var whole = []string{"service", "pkg", "sysctl", "mount", "kmod", "user", "group", "cron", "alternatives", "timezone", "acl", "linux_acl"}
+var whole = []string{"service", "pkg", "sysctl", "mount", "kmod", "user", "group", "cron", "alternatives", "timezone", "acl", "linux_acl", "iptables", "nftables", "ipset", "firewalld"}
 
 // aclSubjects are the file that has the ACL, with all below it where those get one too.
 func aclSubjects(_ context.Context, _ *fun.Env, c *fun.Chunk) []subject {
@@ -199,7 +200,7 @@ func (r *Run) State(ctx context.Context, env *fun.Env, c *fun.Chunk, spec *fun.S
 type subjects func(ctx context.Context, env *fun.Env, c *fun.Chunk) []subject
 
 func (r *Run) watch(ctx context.Context, env *fun.Env, c *fun.Chunk, of subjects) *watching {
-	s := &seen{tag: c.Tag(), at: map[string]bool{}}
+	s := &seen{tag: c.Tag(), at: map[string]bool{}, dirs: map[string]bool{}, wrote: map[string]written{}}
 	w := &watching{k: &Keeper{Host: env.Host, log: r.log, state: s}, env: env, c: c, of: of}
 	s.acts = func() {
 		w.once.Do(func() { w.before(ctx) })
@@ -298,6 +299,7 @@ func (r *Run) after(ctx context.Context, w *watching, ret *value.Map) {
 	s.mu.Lock()
 	touched, did := slices.Clone(s.paths), slices.Clone(s.did)
 	s.mu.Unlock()
+	k.leave()
 	changed := value.Truth(ret.At("changes"))
 	if len(touched) == 0 && len(did) == 0 && !changed {
 		return
@@ -359,7 +361,17 @@ func (k *Keeper) now(name string, content bool) (st *Stat, where *value.Map, err
 	k.log.mu.Lock()
 	p := k.log.paths[name]
 	k.log.mu.Unlock()
-	st, err = look(k.Host, name, !content && p != nil && p.content)
+	sum := !content && p != nil && p.content
+	k.state.mu.Lock()
+	w := k.state.wrote[name]
+	k.state.mu.Unlock()
+	if is, lerr := k.Lstat(name); sum && lerr == nil && w.is(is) {
+		if st, err = describe(k.Host, name, is, false); err == nil {
+			st.Sum = w.sum
+		}
+	} else {
+		st, err = look(k.Host, name, sum)
+	}
 	if err != nil || st == nil || !content || st.Type != "file" {
 		return st, nil, err
 	}

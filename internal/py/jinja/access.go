@@ -38,6 +38,21 @@ type Optional interface {
 	Missing() bool
 }
 
+// A Filtered is a value of which nobody knows what it is: it says itself what filters make of
+// it that take one of its items, or read its text as data.
+type Filtered interface {
+	Filtered(filter string) value.Value
+}
+
+// takes reports whether a filter takes an item, or reads data.
+func takes(filter string) bool {
+	switch filter {
+	case "first", "last", "random", "min", "max", "load_json", "load_yaml", "from_json", "from_yaml":
+		return true
+	}
+	return false
+}
+
 // An Unpacker gives the n items that an assignment to n targets needs. A loop over it
 // has the items of its iterator, also where it is a mapping.
 type Unpacker interface {

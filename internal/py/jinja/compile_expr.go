@@ -646,8 +646,11 @@ func (c *compiler) filter(n *nFilter, fr *cframe) func(f *frame, v value.Value) 
 		}
 		fn = func(*Call) (value.Value, error) { return nil, noSuch("filter", name, hint) }
 	}
-	args := c.arguments(&n.args, fr)
+	args, item := c.arguments(&n.args, fr), takes(n.name)
 	return func(f *frame, v value.Value) (value.Value, error) {
+		if x, ok := v.(Filtered); ok && item {
+			return x.Filtered(name), nil
+		}
 		a, kw, err := args(f, []value.Value{v})
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package jinja
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -131,10 +132,33 @@ func normalize(o *Options, src string) string {
 	return src
 }
 
+// tokens are those of templates that were parsed: they take more room than what is made of
+// them.
+var tokens = sync.Pool{New: func() any { return new([]token) }}
+
+// takeTokens returns room for n tokens.
+func takeTokens(n int) []token {
+	toks := *tokens.Get().(*[]token)
+	if cap(toks) < n {
+		toks = make([]token, 0, n)
+	}
+	return toks[:0]
+}
+
+// maxTokens is how many tokens are kept for the next template.
+const maxTokens = 1 << 14
+
+func giveTokens(toks []token) {
+	if cap(toks) <= maxTokens {
+		clear(toks)
+		tokens.Put(&toks)
+	}
+}
+
 // lex returns the tokens of src, which is normalized.
 func lex(o *Options, src string) []token {
 	l := &lexer{o: o, src: src, line: 1, lineStart: true}
-	l.toks = make([]token, 0, len(src)/5+8)
+	l.toks = takeTokens(len(src)/5 + 8)
 	add := func(k delimKind, s string) {
 		if s == "" {
 			return

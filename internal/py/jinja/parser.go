@@ -44,7 +44,10 @@ func parse(env *Env, name, src string) (body []node, err error) {
 		}
 	}()
 	p.next()
-	return p.subparse(nil), nil
+	body = p.subparse(nil)
+	p.cur = nil
+	giveTokens(p.toks) // no node holds one
+	return body, nil
 }
 
 // next goes on by one token and returns the one that was current.

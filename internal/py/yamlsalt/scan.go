@@ -79,7 +79,7 @@ type scanner struct {
 }
 
 func newScanner(text string) *scanner {
-	return &scanner{text: text, indent: -1, keyOK: true, keys: make([]simpleKey, 1, 8), tokens: make([]token, 0, 64)}
+	return &scanner{text: text, indent: -1, keyOK: true, keys: make([]simpleKey, 1, 8), tokens: make([]token, 0, 16)}
 }
 
 func (s *scanner) fault(context string, start mark, problem string) *SyntaxError {

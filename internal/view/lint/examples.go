@@ -48,6 +48,7 @@ var examples = map[string]Examples{
 		bad: []string{
 			"greet:\n  local.test.echo:\n    - args:\n      - text: {{ data.text }}\n",
 			"greet:\n  local.test.echo:\n    - tgt: {{ data.id }}\n    - text: hello\n",
+			"{% set post = data.post | load_json %}\ngreet:\n  cmd.test.echo:\n    - tgt: {{ post.host }}\n    - text: hello\n",
 		},
 		good: []string{
 			"greet:\n  local.test.echo:\n    - tgt: {{ data.id }}\n    - args:\n      - text: {{ data.text }}\n",
@@ -424,6 +425,7 @@ var examples = map[string]Examples{
 	unknownState: {
 		bad: []string{
 			"a:\n  file.manged: []\n",
+			"{% set ip = salt['mine.get']('*', 'network.ip_addrs').values() | first | first %}\na{{ ip.split('.')[3] }}:\n  pkg.instaled: []\n",
 		},
 		good: []string{
 			"/a:\n  file.managed: []\n",

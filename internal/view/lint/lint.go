@@ -372,6 +372,9 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 	if fi.Abs != "" {
 		l.keys[fi.Abs] = append(l.keys[fi.Abs], depOf(pillar, env, fi.Path))
 	}
+	if fi.Link != "" && !fi.Mode.IsRegular() && !l.o.Config.excludes(fi.Path) {
+		return l.addLink(fi, env, pillar, before)
+	}
 	if !fi.Mode.IsRegular() || l.o.Config.excludes(fi.Path) || fi.Abs == "" {
 		return nil, false
 	}
@@ -391,7 +394,7 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 		if l.paths[fi.Path] == "" {
 			l.paths[fi.Path] = f.Abs
 		}
-		if f.sls != "" && path.Base(fi.Path) != "top.sls" && !strings.Contains("/"+fi.Path, "/_") {
+		if f.sls != "" && path.Base(fi.Path) != "top.sls" && !ofModules(fi.Path) {
 			l.sls = append(l.sls, f)
 		}
 	}
@@ -407,6 +410,38 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 		l.unread++
 	}
 	return f, isNew
+}
+
+// addLink adds a link of the tree that leads to no file in it, if there are, or may be, SLS
+// files behind it: a run refuses them.
+func (l *linter) addLink(fi fun.FileInfo, env string, pillar bool, before map[string]*file) (*file, bool) {
+	st, err := l.o.Disk.Stat(fi.Abs)
+	if _, isSLS := fun.SLSName(fi.Path); !isSLS && (err != nil || !st.Mode.IsDir()) {
+		return nil, false
+	}
+	f := &file{FileInfo: fi, saltenv: env, pillar: pillar}
+	old := before[f.id()]
+	if old != nil {
+		f = old
+	} else if err != nil {
+		f.addf(1, 1, notJudged, "", "the link leads to %s, where nothing is", fi.Link)
+	} else {
+		f.addf(1, 1, notJudged, "put it into the tree, or add its directory to file_roots", "the link leads out of the roots, to %s: runs refuse it", fi.Link)
+	}
+	l.files = append(l.files, f)
+	return f, old == nil
+}
+
+// ofModules reports whether a path is in a directory of custom modules.
+func ofModules(p string) bool {
+	dir, _, below := strings.Cut(p, "/")
+	switch strings.TrimPrefix(dir, "_") {
+	case "auth", "beacons", "cache", "clouds", "engines", "executors", "fileserver", "grains", "log_handlers", "matchers", "modules", "netapi",
+		"output", "pillar", "proxy", "queues", "renderers", "returners", "roster", "runners", "sdb", "serializers", "states", "thorium", "tokens",
+		"tops", "utils", "wheel", "wrapper":
+		return below && strings.HasPrefix(dir, "_")
+	}
+	return false
 }
 
 // read reads the text of a file.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -606,5 +607,37 @@ func TestTopCompany(t *testing.T) {
 	dir, o = write(t, files)
 	if got := found(t, dir, o); len(got) != 1 || !strings.Contains(got[0], "duplicate-id") {
 		t.Errorf("found %q, want an ID that two SLS files of web* have", got)
+	}
+}
+
+// TestEveryFile: each SLS of a tree is compiled, or is named as one that is not: also in a
+// directory whose name begins with an underscore, and behind links.
+func TestEveryFile(t *testing.T) {
+	t.Parallel()
+	const bad = "a:\n  pkg.instaled: []\n"
+	dir, o := write(t, map[string]string{
+		"salt/_orch/deploy.sls": bad, "salt/_part.sls": bad, "salt/_modules/x.sls": "not an SLS: [", "salt/real/init.sls": bad,
+		"away/init.sls": bad, "away/data": "x",
+	})
+	for name, to := range map[string]string{"in": "real", "out": "../away", "one.sls": "../away/init.sls", "dead.sls": "none.sls", "deadfile": "none", "data": "../away/data"} {
+		if err := os.Symlink(to, filepath.Join(dir, "salt", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := lint.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range r.Findings {
+		rel, _ := filepath.Rel(filepath.Join(dir, "salt"), f.Pos.File)
+		got[rel] = f.Rule
+	}
+	want := map[string]string{
+		"_orch/deploy.sls": "unknown-state", "_part.sls": "unknown-state", "real/init.sls": "unknown-state", "in/init.sls": "unknown-state",
+		"out": "not-judged", "one.sls": "not-judged", "dead.sls": "not-judged",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v", got)
 	}
 }

@@ -24,9 +24,11 @@ func kindsOf(data *value.Map) (reacts, thorium bool) {
 			continue
 		}
 		for k := range m.All() {
-			switch kind, _, _ := strings.Cut(value.Str(k), "."); kind {
+			switch kind, rest, _ := strings.Cut(value.Str(k), "."); kind {
 			case "local", "runner", "wheel", "caller":
 				reacts = true
+			case "cmd": // the old name of local: the function has a dot, that of a state has none
+				reacts = reacts || strings.Contains(rest, ".")
 			case "reg", "check", "status":
 				thorium = true
 			}

@@ -117,6 +117,11 @@ func (l *linter) templates(f *file, lines []string) {
 	p := pattern()
 	whole := strings.Join(lines, "\n")
 	for i, line := range lines {
+		// The patterns cost more than to look for the words that they all have.
+		salt, pillar := strings.Contains(line, "salt"), strings.Contains(line, "pillar.get")
+		if !salt && !pillar {
+			continue
+		}
 		for _, m := range p.call.FindAllStringSubmatchIndex(line, -1) {
 			l.call(f, whole, line[m[4]:m[5]], i+1, m[4]+1)
 		}
@@ -201,15 +206,17 @@ func (l *linter) yaml(f *file, lines []string) {
 		if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "{%") {
 			continue
 		}
-		if p.block.MatchString(line) && !strings.Contains(line, "{%") {
+		if strings.ContainsAny(line, "|>") && p.block.MatchString(line) && !strings.Contains(line, "{%") {
 			block = indent
 			continue
 		}
-		if m := p.octal.FindStringSubmatchIndex(line); m != nil {
-			l.octal(f, i, line[m[4]:m[5]], m[6], m[7], line[m[6]:m[7]])
-		}
-		for _, m := range p.octalFlow.FindAllStringSubmatchIndex(line, -1) {
-			l.octal(f, i, line[m[2]:m[3]], m[4], m[5], line[m[4]:m[5]])
+		if strings.Contains(line, " 0") || strings.Contains(line, "\t0") {
+			if m := p.octal.FindStringSubmatchIndex(line); m != nil {
+				l.octal(f, i, line[m[4]:m[5]], m[6], m[7], line[m[6]:m[7]])
+			}
+			for _, m := range p.octalFlow.FindAllStringSubmatchIndex(line, -1) {
+				l.octal(f, i, line[m[2]:m[3]], m[4], m[5], line[m[4]:m[5]])
+			}
 		}
 		for _, re := range []*regexp.Regexp{p.boolKey, p.boolItem} {
 			if m := re.FindStringSubmatchIndex(line); m != nil {

@@ -52,6 +52,7 @@ var (
 	_ jinja.ItemGetter = unknown{}
 	_ jinja.Caller     = unknown{}
 	_ jinja.Container  = unknown{}
+	_ jinja.Filtered   = unknown{}
 	_ jinja.Optional   = unknown{}
 	_ jinja.Unpacker   = unknown{}
 	_ value.Truther    = unknown{}
@@ -88,6 +89,9 @@ func (u unknown) Truth() bool { return u.deep <= maxDeep && u.p.truth(u.path) }
 
 // Missing reports whether the probe assumes that there is no such value.
 func (u unknown) Missing() bool { return !u.p.defined(u.path) }
+
+// Filtered returns an unknown value.
+func (u unknown) Filtered(filter string) value.Value { return u.of("%s|%s", u.path, filter) }
 
 // EqualValue returns what the probe assumes.
 func (u unknown) EqualValue(v value.Value) bool {

@@ -17,7 +17,8 @@ type Leaves struct {
 // A Left is one thing that a state leaves.
 type Left struct {
 	// Kind is file, directory, link or path; user, group, package, service, mount,
-	// sysctl, crontab (by its user), module, timezone or grain.
+	// sysctl, crontab (by its user), module, timezone or grain; of rules for packets table,
+	// chain, set, zone or firewall_service.
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
 	Absent bool   `json:"absent,omitempty"` // it is there no longer
@@ -37,7 +38,7 @@ type Left struct {
 	Masked  *bool    `json:"masked,omitempty"`
 	Device  string   `json:"device,omitempty"` // of a mount
 	FSType  string   `json:"fstype,omitempty"`
-	Value   string   `json:"value,omitempty"` // of a sysctl or grain
+	Value   string   `json:"value,omitempty"` // of a sysctl or grain, or the policy of a chain
 }
 
 // Bounds of what a machine says that states leave.
