@@ -298,10 +298,11 @@ func (r *run) done() <-chan struct{} {
 
 // asks has a run of ann wait for an approval, and returns its ID.
 func asks(s *site, _ *spy) string {
-	_, err := approval.New(filepath.Join(s.dir, "cache"), time.Now).Ask(approval.Question{JID: chainJID, Kind: "chain", Name: "friday", Point: approval.Start, User: "ann", What: []string{hostile}, By: []string{"operator", "token:ci"}, Run: chainJID, Queued: true})
+	w, err := approval.New(filepath.Join(s.dir, "cache"), time.Now).Ask(approval.Question{JID: chainJID, Kind: "chain", Name: "friday", Point: approval.Start, User: "ann", What: []string{hostile}, By: []string{"operator", "token:ci"}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.t.Cleanup(func() { _ = w.Close() })
 	return chainJID + "-start"
 }
 
