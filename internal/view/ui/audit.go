@@ -35,6 +35,8 @@ func (s *Server) details(name string, r *http.Request) string {
 		if !r.PostForm.Has("host") {
 			parts = []string{"targets " + r.PostForm.Get("expr")}
 		}
+	case name == "function":
+		parts = []string{r.PostForm.Get("function"), "targets " + r.PostForm.Get("expr")}
 	case name == "recurring.add":
 		f := r.PostForm
 		parts = []string{"name " + f.Get("name"), strings.TrimSpace(f.Get("what") + " " + f.Get("template")), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}

@@ -268,10 +268,7 @@ func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	case len(ids) == 0:
 		err = errors.New("nothing matches " + expr)
 	default:
-		// They become a list of one argument.
-		if i := slices.IndexFunc(ids, func(id string) bool { return strings.HasPrefix(id, "-") || strings.Contains(id, ",") }); i >= 0 {
-			err = fmt.Errorf("the host %q cannot be asked from here, because of its name", ids[i])
-		}
+		err = plainIDs(ids)
 	}
 	var x *run
 	if err == nil {

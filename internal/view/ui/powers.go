@@ -34,7 +34,7 @@ const (
 	reachHosts                      // hosts are asked for their grains
 	runTemplates                    // templates of the tree and of the pillar, on the controller
 	runDefined                      // what is defined, and test.ping
-	runAny                          // any recorded job
+	runAny                          // any recorded job, and functions on hosts
 	endRuns
 	answerRuns // that wait for an approval
 	planRuns
@@ -60,7 +60,7 @@ var powerWords = []struct {
 	{runDefined | runAny, 1, "hosts, to run"},
 	{runTemplates, 2, "renders on the controller"},
 	{runDefined, 2, "what is defined"},
-	{runAny, 2, "any job again"},
+	{runAny, 2, "any job again, functions"},
 	{endRuns, 2, "ends runs"},
 	{answerRuns, 2, "approves runs"},
 	{planRuns, 2, "schedules chains"},

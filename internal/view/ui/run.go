@@ -114,6 +114,9 @@ func (x runSpec) args() []string {
 		args = []string{"ssh", "--retry-failed", x.Name}
 	case kept.Hosts:
 		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), "test.ping"}
+	case kept.Functions: // its arguments are in a file, since they may be secrets
+		name, _, _ := strings.Cut(x.Name, " ")
+		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), name}
 	case kept.Chains:
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kept.Templates:

@@ -73,7 +73,7 @@ func (rs *runs) same(r *kept.Run, spec runSpec) bool {
 	case spec.Once != "" && spec.Once == old.Once:
 		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
 	case spec.Resume != "" && spec.Resume == old.Resume,
-		spec.single() && spec.Kind == old.Kind && spec.Name == old.Name && slices.Equal(spec.Hosts, old.Hosts):
+		spec.single() && spec.Kind != kept.Functions && spec.Kind == old.Kind && spec.Name == old.Name && slices.Equal(spec.Hosts, old.Hosts):
 		return r.State() == kept.Active
 	}
 	return false
