@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -50,12 +52,13 @@ type access struct {
 	tokens   map[[sha256.Size]byte]time.Time // hashes of tokens, and when they end
 	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value; behind a proxy, of the user's role and name
 	failures map[string][]time.Time
+	salt     map[[sha256.Size]byte]*visit // of salt-api, by the hash of the token
 }
 
 func newAccess(now func() time.Time, secure bool, port string) *access {
 	a := &access{
 		now: now, secure: secure, hashing: make(chan struct{}, maxHashing),
-		tokens: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]*visit{}, failures: map[string][]time.Time{},
+		tokens: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]*visit{}, failures: map[string][]time.Time{}, salt: map[[sha256.Size]byte]*visit{},
 	}
 	// Cookies are not kept apart by port: the name does it.
 	a.cookie = "brine-ui-" + port
@@ -304,7 +307,24 @@ func (s *Server) act(x route) http.HandlerFunc {
 // perform records a request that changes something, and does what it asks for if that
 // is allowed.
 func (s *Server) perform(x route, w http.ResponseWriter, r *http.Request, v *visit) {
-	why := x.refuses(s, r, v)
+	why, err := s.admit(x, r, v)
+	switch {
+	case err != nil:
+		s.fail(w, r, http.StatusInternalServerError, "This did not work", err.Error())
+	case why != nil:
+		s.fault(w, r, why)
+	default:
+		x.do(s, w, r, v)
+	}
+}
+
+// admit says why a visitor may not have what a request asks for; nil: it is allowed. What
+// changes something is recorded, or nothing is done.
+func (s *Server) admit(x route, r *http.Request, v *visit) (why, err error) {
+	why = x.refuses(s, r, v)
+	if x.action == "" {
+		return why, nil
+	}
 	entry := Action{User: v.name, Name: x.action, On: r.URL.Path, OK: why == nil}
 	if x.name != nil {
 		entry.Name = x.name(r.PostForm)
@@ -314,14 +334,9 @@ func (s *Server) perform(x route, w http.ResponseWriter, r *http.Request, v *vis
 		entry.Defined = onChain(r) && (v.role >= Editor || entry.Name == "run")
 	}
 	if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
-		s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
-		return
+		return why, fmt.Errorf("Nothing was done, since the audit record cannot be written: %w", err) //nolint:staticcheck // a sentence of a page
 	}
-	if why != nil {
-		s.fault(w, r, why)
-		return
-	}
-	x.do(s, w, r, v)
+	return why, nil
 }
 
 // onChain reports whether a request is about a chain.
@@ -402,35 +417,16 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, password := r.PostForm.Get("name"), r.PostForm.Get("password")
-	keys := []string{"address " + addressOf(r), "user " + name[:min(64, len(name))]}
-	if s.access.slowDown(keys...) {
-		s.tooMany(w, r)
-		return
-	}
-	select {
-	case s.access.hashing <- struct{}{}:
-		defer func() { <-s.access.hashing }()
-	case <-r.Context().Done():
-		return
-	}
-	if s.access.slowDown(keys...) { // those that failed while this one waited count, too
-		s.tooMany(w, r)
-		return
-	}
-	users, err := s.opts.Users()
+	u, err := s.checkPassword(r, name, password)
 	if err != nil {
-		s.fail(w, r, http.StatusServiceUnavailable, "This did not work", "The file of users cannot be read; the terminal of brine ui has the details.")
-		return
-	}
-	u, ok := users.check(name, password)
-	if !ok {
-		s.access.failed(keys...)
-		who := name
-		if _, known := users.find(name); !known {
-			who = "(unknown)" // it may be a password that was typed in the wrong place
+		switch e := problemOf(err); {
+		case errors.Is(err, errPassword):
+			render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, nextOf(r.PostForm), name, e.detail))
+		case e.kind == tooMany:
+			s.tooMany(w, r)
+		case r.Context().Err() == nil:
+			s.fail(w, r, http.StatusServiceUnavailable, "This did not work", e.detail)
 		}
-		s.note(r, who, false)
-		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, nextOf(r.PostForm), name, "The name or the password is wrong."))
 		return
 	}
 	s.access.enter(w, u)

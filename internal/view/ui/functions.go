@@ -20,7 +20,7 @@ import (
 type startFunction struct {
 	Function  string            `json:"function" doc:"An execution function, such as test.ping or state.apply."`
 	Target    string            `json:"target" doc:"A target expression, such as web* or G@os:Debian."`
-	Arguments []json.RawMessage `json:"arguments,omitempty" doc:"Positional arguments: any JSON values."`
+	Arguments []json.RawMessage `json:"arguments,omitempty" doc:"Positional arguments: any JSON values. As in Salt, a text such as key=value is a keyword argument."`
 	Keywords  json.RawMessage   `json:"keywords,omitempty" object:"yes" doc:"Keyword arguments."`
 }
 
@@ -72,7 +72,7 @@ func callOf(name string, positional []json.RawMessage, keywords json.RawMessage)
 	return value.MapOf("arg", args, "kwarg", kwargs), nil
 }
 
-// argument reads a JSON value of a call. What the controller would evaluate is no argument.
+// argument reads a JSON value of a call. What the controller would evaluate is refused.
 func argument(path string, text json.RawMessage) (value.Value, error) {
 	v, _, err := value.ParseJSONWithin(string(text), 32*maxBody)
 	if err != nil {

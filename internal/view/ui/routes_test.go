@@ -657,6 +657,12 @@ func TestTable(t *testing.T) {
 	compareTable(t, "ui.md", "routes", Table())
 	compareTable(t, "ui/api.md", "problems", problemTable())
 	compareTable(t, "ui/api.md", "routes", tableOf(apiRoutes()))
+	var chunks []route
+	for _, x := range lows() {
+		x.pattern = strings.TrimPrefix(x.pattern, "salt-api ")
+		chunks = append(chunks, x.route)
+	}
+	compareTable(t, "ui/api.md", "salt", strings.Replace(tableOf(chunks), "| route |", "| clients, function |", 1))
 }
 
 // problemTable is the table of the kinds of problems.

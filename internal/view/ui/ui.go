@@ -54,6 +54,8 @@ type Options struct {
 	// Hooks returns the hooks of other programs, at this moment; nil: there are none. It is
 	// safe for concurrent use.
 	Hooks func() (*Hooks, error)
+	// SaltAPI says that the paths of Salt's salt-api are served, below /salt-api.
+	SaltAPI bool
 	// OnUse is called with the name of a token that is used.
 	OnUse func(name string)
 	// OpenMetrics says that /healthz, /readyz and /metrics need no token.
@@ -155,7 +157,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, cfg *tls.Config) err
 // Handler answers the requests of browsers, and of programs that use the API.
 func (s *Server) Handler() http.Handler {
 	s.mux = http.NewServeMux()
-	for _, x := range slices.Concat(routes(), apiRoutes()) {
+	rows := slices.Concat(routes(), apiRoutes())
+	if s.opts.SaltAPI {
+		rows = append(rows, saltRoutes()...)
+	}
+	for _, x := range rows {
 		s.mux.HandleFunc(x.pattern, s.handler(x))
 	}
 	return s.stats.count(s.guard(s.mux))
