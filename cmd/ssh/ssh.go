@@ -119,10 +119,8 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if err != nil {
 		return err
 	}
-	if o.Answers != "" {
-		if job.Args, err = answers(a, o.Answers); err != nil {
-			return err
-		}
+	if err := answers(a, o, &job); err != nil {
+		return err
 	}
 	o.CanStream = true
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun, true)
@@ -211,21 +209,25 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	return runJob(ctx, rep, env, o, job, r)
 }
 
-// answers reads the arguments of a call that brine ui hands over in a file, since they
+// answers takes the arguments of a call that brine ui hands over in a file, since they
 // may be secrets.
-func answers(a *app.App, path string) (fun.Args, error) {
-	text, err := a.Host.ReadFile(path)
+func answers(a *app.App, o *target.Options, job *fun.Job) error {
+	if o.Answers == "" {
+		return nil
+	}
+	text, err := a.Host.ReadFile(o.Answers)
 	if err != nil {
-		return fun.Args{}, fmt.Errorf("--answers: %w", err)
+		return fmt.Errorf("--answers: %w", err)
 	}
 	const maxMemory = 64 << 20
 	v, _, err := value.ParseJSONWithin(string(text), maxMemory)
 	m, _ := v.(*value.Map)
 	pos, kw := m.List("arg"), m.Map("kwarg")
 	if err != nil || pos == nil || kw == nil {
-		return fun.Args{}, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--answers: %s has no arg and kwarg: it is for brine ui", path)}
+		return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--answers: %s has no arg and kwarg: it is for brine ui", o.Answers)}
 	}
-	return fun.Args{Pos: pos.Items, Kw: kw}, nil
+	job.Args = fun.Args{Pos: pos.Items, Kw: kw}
+	return nil
 }
 
 // preview prints the targets of a job.

@@ -38,6 +38,7 @@ type visit struct {
 	session [sha256.Size]byte
 	hash    string // of the password that was given
 	token   *Token // of a program; nil: it is a browser
+	scope   Scope  // what a user is limited to
 }
 
 // access knows who has logged in.
@@ -98,7 +99,7 @@ func (a *access) redeem(token string) (valid, expired bool) {
 // enter logs a browser in.
 func (a *access) enter(w http.ResponseWriter, u user) {
 	id := secret()
-	v := &visit{name: u.name, role: u.role, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
+	v := &visit{name: u.name, role: u.role, scope: u.scope, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
 	a.mu.Lock()
 	if len(a.visits) >= maxSessions {
 		a.forgetOldest()
@@ -153,13 +154,13 @@ func (a *access) visitor(r *http.Request) *visit {
 // browsers, without a cookie: requests that bring none, such as those that other
 // sites or monitoring send, must not end the visits of others.
 func (a *access) proxied(u user) *visit {
-	key := sha256.Sum256([]byte(u.role.String() + " " + u.name)) // another role is another visit
+	key := sha256.Sum256([]byte(u.role.String() + " " + u.name + " " + u.scope.String())) // other rights are another visit
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := a.visits[key]
 	if v == nil || v.expired(now) {
-		v = &visit{name: u.name, role: u.role, csrf: secret(), began: now, session: key}
+		v = &visit{name: u.name, role: u.role, scope: u.scope, csrf: secret(), began: now, session: key}
 		a.visits[key] = v
 	}
 	v.seen = now
@@ -251,7 +252,7 @@ func (s *Server) current(v *visit) bool {
 		return false
 	}
 	u, ok := users.find(v.name)
-	return ok && u.role == v.role && (s.opts.Proxy != nil || u.hash == v.hash)
+	return ok && u.role == v.role && u.scope.String() == v.scope.String() && (s.opts.Proxy != nil || u.hash == v.hash)
 }
 
 // valid reports whether a visit has not ended.
@@ -334,7 +335,7 @@ func (s *Server) admit(x route, r *http.Request, v *visit) (why, err error) {
 		entry.Defined = onChain(r) && (v.role >= Editor || entry.Name == "run")
 	}
 	if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
-		return why, fmt.Errorf("Nothing was done, since the audit record cannot be written: %w", err) //nolint:staticcheck // a sentence of a page
+		return why, fmt.Errorf("Nothing was done, since the audit record cannot be written: %w", err)
 	}
 	return why, nil
 }

@@ -85,11 +85,11 @@ func writeSaltError(w http.ResponseWriter, err error) {
 	if status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "60")
 	}
-	text := e.detail
+	texts := []string{e.detail}
 	for _, f := range e.fields {
-		text += " " + f.Path + ": " + f.Detail
+		texts = append(texts, f.Path+": "+f.Detail)
 	}
-	writeJSON(w, "application/json", status, map[string]any{"status": status, "return": strings.TrimSpace(text + " " + e.hint)})
+	writeJSON(w, "application/json", status, map[string]any{"status": status, "return": strings.TrimSpace(strings.Join(append(texts, e.hint), " "))})
 }
 
 // sentLows reads the chunks of a request: JSON, or the form of one chunk.
@@ -252,7 +252,7 @@ func (s *Server) saltUser(r *http.Request, m *value.Map) (*visit, error) {
 		return nil, err
 	}
 	now := s.opts.Now()
-	return &visit{name: u.name, role: u.role, hash: u.hash, began: now, seen: now}, nil
+	return &visit{name: u.name, role: u.role, scope: u.scope, hash: u.hash, began: now, seen: now}, nil
 }
 
 // saltLogin answers with a token.

@@ -92,9 +92,7 @@ func parseLow(m *value.Map) (*lowCall, error) {
 		case !slices.Contains(c.row.keys, key):
 			return nil, refuse("%q of a chunk of the client %s is not honoured here, so nothing was run.", key, c.client)
 		case key == "arg":
-			if err := c.takeArgs(v); err != nil {
-				return nil, err
-			}
+			c.takeArgs(v)
 		case key == "kwarg":
 			kw, ok := v.(*value.Map)
 			if !ok {
@@ -119,7 +117,7 @@ func parseLow(m *value.Map) (*lowCall, error) {
 // takeArgs takes arg: a list, or one argument. Texts are read as on the command line:
 // key=value is a keyword argument, and values are YAML.
 // Salt: salt/client/__init__.py cmd.
-func (c *lowCall) takeArgs(v value.Value) error {
+func (c *lowCall) takeArgs(v value.Value) {
 	l, ok := v.(*value.List)
 	if !ok {
 		l = value.NewList(v)
@@ -136,7 +134,6 @@ func (c *lowCall) takeArgs(v value.Value) error {
 			c.kwargs.Set(k, x)
 		}
 	}
-	return nil
 }
 
 // target reads the target of a chunk, and checks its function and arguments.
@@ -180,7 +177,7 @@ func (c *lowCall) begin(spec runSpec) (*run, error) {
 }
 
 // scope is what the token of a chunk is limited to.
-func (c *lowCall) scope() Scope { return (&apiCall{v: c.v}).scope() }
+func (c *lowCall) scope() Scope { return c.v.limits() }
 
 // wait waits for the end of a run, and returns its record.
 func (c *lowCall) wait(x *run) (*jobs.Job, error) {

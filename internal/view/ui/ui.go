@@ -223,6 +223,10 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	_, role := errors.AsType[*roleError](err)
 	_, forbidden := errors.AsType[*approval.ForbiddenError](err)
+	if e, ok := errors.AsType[*apiError](err); ok && e.kind == outOfScope {
+		s.fail(w, r, http.StatusForbidden, "Not allowed", strings.Replace(e.detail, "The token is", "You are", 1))
+		return
+	}
 	switch {
 	case role || forbidden || errors.Is(err, errUngranted):
 		s.fail(w, r, http.StatusForbidden, "Not allowed", err.Error())
