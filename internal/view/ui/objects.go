@@ -114,7 +114,7 @@ func (x *Scope) join(y Scope) {
 // parseLimits reads words such as chains=web-*; groups=a,b adds what groups have.
 func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 	known := append([]string{"groups"}, scopeNames...)
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		key, given, ok := strings.Cut(w, "=")
 		names := strings.Split(given, ",")
 		switch {
