@@ -101,7 +101,7 @@ func TestUIAPI(t *testing.T) {
 	p := newPages(t)
 	operator := p.program("deployer", "--role", "operator")
 	limited := p.program("ci", "--role", "operator", "--chains", "fri*", "--expires", "30d")
-	p.serve("--tokens", p.tokens())
+	p.serve("--tokens", p.tokens(), "--salt-api")
 
 	var run ui.RunDetail
 	resp := operator.send(201, "POST", "/api/v1/orchestrations/orch.deploy/runs", "", &run, "Idempotency-Key", "1")
@@ -141,6 +141,59 @@ func TestUIAPI(t *testing.T) {
 	}
 	p.listed(operator)
 	p.limits(operator, limited)
+	p.functions(operator)
+}
+
+// functions has an editor call functions by the API and as Salt's own clients do.
+func (p *pages) functions(operator *program) {
+	t := p.t
+	t.Helper()
+	editor := p.program("ops", "--role", "editor")
+	operator.send(403, "POST", "/api/v1/functions", `{"function": "test.ping", "target": "*"}`, nil)
+	var run ui.RunDetail
+	editor.send(201, "POST", "/api/v1/functions", `{"function": "test.arg", "target": "web*", "arguments": ["5", 5], "keywords": {"password": "hunter2"}}`, &run)
+	if end := editor.watch(run.ID); end.Kind != "function" || end.State != "succeeded" {
+		t.Errorf("the function ended as %+v", end.Run)
+	}
+	var job ui.JobDetail
+	editor.send(200, "GET", "/api/v1/jobs/"+run.ID, "", &job)
+	if len(job.HostResults) != 2 || !strings.Contains(job.HostResults[0].Output, `"5"`) || !strings.Contains(job.HostResults[0].Output, "5\n") || strings.Contains(job.Arguments, "hunter2") {
+		t.Errorf("its job is %+v", job)
+	}
+	if left, err := filepath.Glob(filepath.Join(p.dir, "cache", "runs", run.ID, "answers.json")); err != nil || len(left) > 0 {
+		t.Errorf("its arguments are kept: %v, %v", left, err)
+	}
+	type object = map[string]any
+	var login struct {
+		Return []struct{ Token string }
+	}
+	editor.send(200, "POST", "/salt-api/login", `{"username": "x", "password": "`+editor.secret+`", "eauth": "brine"}`, &login)
+	salt := func(chunk string) (out object) {
+		t.Helper()
+		var answer struct{ Return []object }
+		editor.send(200, "POST", "/salt-api/", "["+chunk+"]", &answer, "X-Auth-Token", login.Return[0].Token)
+		return answer.Return[0]
+	}
+	if got := salt(`{"client": "local", "tgt": "web*", "fun": "test.echo", "arg": ["x"]}`); len(got) != 2 || got["web1"] != "x" || got["web2"] != "x" {
+		t.Errorf("local returns %v", got)
+	}
+	if got, _ := salt(`{"client": "ssh", "tgt": "web1", "fun": "cmd.run", "arg": ["exit 3"]}`)["web1"].(object); got["retcode"] != 3.0 || got["success"] != false {
+		t.Errorf("ssh returns %v", got)
+	}
+	jid, _ := salt(`{"client": "local_async", "tgt": "web1", "fun": "test.ping"}`)["jid"].(string)
+	editor.watch(jid)
+	if got := salt(`{"client": "runner", "fun": "jobs.lookup_jid", "kwarg": {"jid": "` + jid + `"}}`); got["web1"] != true {
+		t.Errorf("jobs.lookup_jid returns %v", got)
+	}
+	data, _ := salt(`{"client": "runner", "fun": "state.orchestrate", "arg": ["orch.deploy"]}`)["data"].(object)
+	for _, steps := range data {
+		if x, _ := steps.(object); len(x) != 3 {
+			t.Errorf("state.orchestrate has the steps %v", steps)
+		}
+	}
+	if len(data) != 1 {
+		t.Errorf("state.orchestrate returns %v", data)
+	}
 }
 
 // listed looks at lists.

@@ -110,7 +110,7 @@ func stateOf(e *approval.Entry) string {
 func newShow(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <id>", Short: "Show what an approval is for", Example: "  brine approval show 20261129120000123456-start",
-		Long: "Show what an approval is for: the run with its steps and targets, who may answer, and the answer.",
+		Long: "Show what an approval is for: the run with its steps and targets, who may answer, the\nanswer, and the digest and the commit of the tree that it holds for.",
 	}
 	return finish(a, c, 1, func(ctx context.Context, s *session.Session, args []string) error {
 		e, err := find(ctx, s, args[0])
@@ -120,6 +120,9 @@ func newShow(a *app.App) *cobra.Command {
 		fmt.Fprintf(a.Out, "%s %s, run %s, %s\n  started by %s, asked at %s\n  %s\n", e.Kind, printable.Line(e.Name), e.Asker(), printable.Line(e.Before()), printable.Line(e.User), e.Asked.Local().Format(time.DateTime), printable.Line(stateOf(e)))
 		for _, line := range e.What {
 			fmt.Fprintf(a.Out, "  %s\n", printable.Line(line))
+		}
+		if text := e.Tree.String(); text != "" {
+			fmt.Fprintf(a.Out, "  %s\n", printable.Line(text))
 		}
 		return nil
 	})

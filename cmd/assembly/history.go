@@ -99,9 +99,15 @@ func OpenHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 		return f
 	}
 	asked := sync.OnceValue(func() map[string]*approval.Entry {
-		waiting, err := approval.New(env.CacheDir, env.Host.Now).Waiting()
+		all, err := Approvals(ctx, env)
 		if err != nil {
 			warn(fmt.Errorf("which runs wait for an approval is not known: %w", err))
+		}
+		waiting := map[string]*approval.Entry{}
+		for _, e := range all {
+			if e.Waits() {
+				waiting[e.Asker()] = e
+			}
 		}
 		return waiting
 	})

@@ -5,7 +5,6 @@ package kept
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,15 +41,8 @@ Exit status: that of the command that is run; 64 it was not started by brine ui.
 					fmt.Fprintf(a.Err, "brine: the end of the run cannot be kept: %v\n", err)
 				}
 			}
-			call, err := p.Call()
-			if err != nil {
-				return err
-			}
 			a.RunDir = p.Dir()
 			a.In, a.JID, a.Args = strings.NewReader(""), p.Spec.JID, p.Spec.Args
-			if call != nil {
-				a.Args = append(append(slices.Clone(p.Spec.Args), "--"), call...)
-			}
 			root := newRoot(a)
 			root.SetArgs(a.Args)
 			root.SetIn(a.In)

@@ -119,6 +119,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if err != nil {
 		return err
 	}
+	if err := answers(a, o, &job); err != nil {
+		return err
+	}
 	o.CanStream = true
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun, true)
 	defer done()
@@ -204,6 +207,27 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	}
 	rep.KeepRun(shown, kept.Spec{JID: job.JID, Kind: kept.Functions, Name: job.Fun + " on " + value.Str(job.Tgt), Test: value.Truth(job.Args.Kw.At("test"))})
 	return runJob(ctx, rep, env, o, job, r)
+}
+
+// answers takes the arguments of a call that brine ui hands over in a file, since they
+// may be secrets.
+func answers(a *app.App, o *target.Options, job *fun.Job) error {
+	if o.Answers == "" {
+		return nil
+	}
+	text, err := a.Host.ReadFile(o.Answers)
+	if err != nil {
+		return fmt.Errorf("--answers: %w", err)
+	}
+	const maxMemory = 64 << 20
+	v, _, err := value.ParseJSONWithin(string(text), maxMemory)
+	m, _ := v.(*value.Map)
+	pos, kw := m.List("arg"), m.Map("kwarg")
+	if err != nil || pos == nil || kw == nil {
+		return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--answers: %s has no arg and kwarg: it is for brine ui", o.Answers)}
+	}
+	job.Args = fun.Args{Pos: pos.Items, Kw: kw}
+	return nil
 }
 
 // preview prints the targets of a job.

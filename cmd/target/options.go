@@ -37,6 +37,7 @@ type Options struct {
 	FailHard    bool
 	FailedFile  string
 	Hosts       bool
+	Answers     string // a file with the arguments, from brine ui
 	Connections ConnectionsMode
 	RetryFailed string
 	KeyDeploy   bool
@@ -74,6 +75,8 @@ func (o *Options) Register(f *pflag.FlagSet) {
 	}
 	if o.Prog != SaltCLI {
 		f.BoolVarP(&o.Raw, "raw", "r", false, "the arguments are a shell command; no agent is copied to the target")
+		f.StringVar(&o.Answers, "answers", "", "the arguments of the function, in a file of brine ui")
+		_ = f.MarkHidden("answers")
 		f.BoolVarP(&o.Hosts, "hosts", "H", false, "list the targets of the roster and their hosts, and exit")
 		f.BoolVar(&o.Updates, "update-roster", false, "add targets given as user@host to the roster file once they have answered")
 		if o.Prog == BrineSSH {

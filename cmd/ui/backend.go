@@ -558,13 +558,10 @@ func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map)
 	var secret []byte
 	if answers != nil {
 		secret = value.EncodeJSON(answers)
-		if spec.Kind == kept.Functions { // they are not on the command line, which others can see
-			secret = value.EncodeJSON(answers.List("call"))
-		}
 	}
 	r, lock, err := st.Create(spec, secret, func(r *kept.Run) []string {
 		args := spec.Args
-		if answers != nil && spec.Kind != kept.Functions {
+		if answers != nil {
 			args = append(slices.Clone(args), "--answers="+r.Answers())
 		}
 		return append(args, b.args...)

@@ -35,6 +35,7 @@ type options struct {
 	userHeader      string
 	open            bool
 	openMetrics     bool
+	saltAPI         bool
 	ownFlags, hides []string
 }
 
@@ -93,10 +94,11 @@ Ctrl-C.`,
 	f.StringVar(&o.tokens, "tokens", "", "file of tokens for the API; 'brine ui token' makes its lines")
 	f.StringVar(&o.hooks, "hooks", "", "file of hooks by which other programs start something; 'brine ui hook' makes its lines")
 	f.BoolVar(&o.openMetrics, "open-metrics", false, "let everybody who reaches the server read /healthz, /readyz and /metrics, without a token")
+	f.BoolVar(&o.saltAPI, "salt-api", false, "serve the paths of Salt's salt-api below /salt-api, for programs that speak to it")
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "oidc", "tokens", "hooks", "open-metrics", "origin", "trusted-proxy", "user-header"}
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "oidc", "tokens", "hooks", "open-metrics", "salt-api", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
 	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newHook(a, nil), newOpenAPI(a))
 	return c
@@ -111,7 +113,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		return err
 	}
 	opts := ui.Options{
-		Backend: back, Owner: back.owner, Now: time.Now, OpenMetrics: o.openMetrics,
+		Backend: back, Owner: back.owner, Now: time.Now, OpenMetrics: o.openMetrics, SaltAPI: o.saltAPI,
 		OnPanic: func(text string) {
 			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
 		},
@@ -253,6 +255,9 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 			return nil, err
 		}
 		opts.Hooks = f.now
+	}
+	if o.saltAPI && opts.Tokens == nil && (opts.Users == nil || opts.Proxy != nil) {
+		return nil, app.Usagef(c, "--salt-api: nobody could log in; give --tokens, or --users without a proxy")
 	}
 	if o.cert == "" {
 		return nil, nil

@@ -90,12 +90,14 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 // waits puts an entry back that waits for an approval, without a run, and reports whether
 // it did.
 func (r *entryRun) waits(ctx context.Context) bool {
-	all, err := approval.New(r.s.Cfg.CacheDir, r.app.Host.Now).List(r.e.JID)
+	try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+	defer cancel()
+	all, err := r.q.Approvals(try, r.e.JID)
 	if err != nil {
 		r.s.Tell(fmt.Errorf("%s: whether it waits for an approval is not known: %w", r.e.JID, err))
 		return false // its run asks
 	}
-	i := slices.IndexFunc(all, func(x *approval.Entry) bool { return x.Queued && x.Waits() })
+	i := slices.IndexFunc(all, (*approval.Entry).Waits)
 	if i < 0 {
 		return false
 	}

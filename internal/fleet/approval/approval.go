@@ -5,7 +5,8 @@
 // written once: of two people who answer at once, the first one counts. The process of a
 // run that waits holds the lock of its question, so that a run that was killed does not
 // look as if it waited. A question of the run of a queue has no process: the run is put
-// back, and goes on when a worker finds the answer.
+// back, and goes on when a worker, which may be one of another machine, finds the answer.
+// Such questions are in the database of the queue, see internal/fleet/queue.
 package approval
 
 import (
@@ -70,11 +71,38 @@ type Question struct {
 	// What are the steps and targets of the run in words, without secrets.
 	What []string `json:"what,omitempty"`
 	// By are the roles, users and tokens that may answer; empty: any operator.
-	By         []string  `json:"by,omitempty"`
-	User       string    `json:"user"` // who started the run, and may not answer
+	By   []string `json:"by,omitempty"`
+	User string   `json:"user"` // who started the run, and may not answer
+	// Definition is a hash of what is asked about: what runs, its tree and its pillar.
 	Definition string    `json:"definition"`
 	Asked      time.Time `json:"asked"`
 	Queued     bool      `json:"queued,omitempty"`
+	Tree       Tree      `json:"tree,omitzero"`
+	// Key is that of the hash of the pillar, which nobody who sees the others may guess
+	// values by. Only who can read the question itself has it.
+	Key []byte `json:"key,omitempty"`
+}
+
+// A Tree is the state of the files that were asked about.
+type Tree struct {
+	Digest   string   `json:"digest"`             // SHA-256 of the files of all environments
+	Revision string   `json:"revision,omitempty"` // commit, where the tree is one of git
+	Unknown  []string `json:"unknown,omitempty"`  // what also decides what is applied, and is not in Definition
+}
+
+// String is the tree in words; "" where nothing is known of it.
+func (t Tree) String() string {
+	if t.Digest == "" {
+		return ""
+	}
+	text := "tree " + t.Digest[:min(12, len(t.Digest))]
+	if t.Revision != "" {
+		text += ", commit " + t.Revision[:min(12, len(t.Revision))]
+	}
+	if len(t.Unknown) > 0 {
+		text += "; not known: " + strings.Join(t.Unknown, ", ")
+	}
+	return text
 }
 
 // An Answer is what somebody decided.
@@ -207,15 +235,20 @@ func own(dir string) error {
 type Wait struct {
 	s    *Store
 	q    Question
-	lock *os.File // nil: of a queue
+	lock *os.File
 }
 
-// Ask asks a question, unless it was asked before for the same definition.
+// Ask asks a question for the run of this process.
 func (s *Store) Ask(q Question) (*Wait, error) {
-	q.Version, q.Asked = Version, s.now().UTC()
 	path, err := s.path(q.ID(), questionEnd)
-	if err != nil || !jobs.IsJID(q.JID) {
-		return nil, fmt.Errorf("invalid approval %s: %w", q.ID(), err)
+	if err == nil {
+		err = q.Prepare(s.now())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.Queued {
+		return nil, fmt.Errorf("the approval %s belongs in the database of its queue", q.ID())
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
@@ -227,24 +260,17 @@ func (s *Store) Ask(q Question) (*Wait, error) {
 		return nil, fmt.Errorf("the approval %s is waited for by another process", q.ID())
 	}
 	s.clean()
-	old, err := s.read(q.ID())
-	known := err == nil && old.Definition == q.Definition && old.Queued && q.Queued
-	if !known {
-		if err := s.forget(q.ID(), answerEnd); err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(q)
-		if err == nil {
-			err = write(path, text)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := s.forget(q.ID(), answerEnd); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(q)
+	if err == nil {
+		err = write(path, text)
+	}
+	if err != nil {
+		return nil, err
 	}
 	w := &Wait{s: s, q: q}
-	if q.Queued {
-		return w, nil
-	}
 	if w.lock, err = os.Open(path); err != nil {
 		return nil, err
 	}
@@ -252,6 +278,15 @@ func (s *Store) Ask(q Question) (*Wait, error) {
 		return nil, errors.Join(fmt.Errorf("the approval %s is waited for by another process: %w", q.ID(), err), w.lock.Close())
 	}
 	return w, nil
+}
+
+// Prepare completes a question that is asked now.
+func (q *Question) Prepare(now time.Time) error {
+	q.Version, q.Asked = Version, now.UTC()
+	if !jobs.IsJID(q.JID) || !idPattern().MatchString(q.ID()) {
+		return fmt.Errorf("invalid approval %q", q.ID())
+	}
+	return nil
 }
 
 // Answer returns the answer; nil: there is none yet.
@@ -265,12 +300,7 @@ func (w *Wait) Answer() (*Answer, error) {
 }
 
 // Close says that the answer is not waited for any more.
-func (w *Wait) Close() error {
-	if w.lock == nil {
-		return nil
-	}
-	return w.lock.Close()
-}
+func (w *Wait) Close() error { return w.lock.Close() }
 
 // write writes a file whole or not at all.
 func write(path string, text []byte) error {
@@ -310,19 +340,45 @@ func (s *Store) read(id string) (*Question, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("approval %s: %w", id, ErrNotFound)
 	}
-	q := &Question{}
+	var q *Question
 	if err == nil {
-		err = json.Unmarshal(text, q)
+		q, err = ParseQuestion(id, text)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case q.Version != Version:
-		return nil, fmt.Errorf("%s: version %d was written by another version of brine, which knows how to read it", path, q.Version)
-	case q.ID() != id:
-		return nil, fmt.Errorf("%s has another approval, %s", path, q.ID())
 	}
 	return q, nil
+}
+
+// maxSize bounds the text of a question or an answer that is read, in bytes.
+const maxSize = 1 << 20
+
+// ParseQuestion reads a question that must have an ID.
+func ParseQuestion(id string, text []byte) (*Question, error) {
+	q := &Question{}
+	if err := parse(text, q); err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Version != Version:
+		return nil, fmt.Errorf("version %d was written by another version of brine, which knows how to read it", q.Version)
+	case q.ID() != id || !idPattern().MatchString(id):
+		return nil, fmt.Errorf("this is another approval, %q", q.ID())
+	}
+	return q, nil
+}
+
+// ParseAnswer reads an answer.
+func ParseAnswer(text []byte) (*Answer, error) {
+	a := &Answer{}
+	return a, parse(text, a)
+}
+
+func parse(text []byte, into any) error {
+	if len(text) > maxSize {
+		return fmt.Errorf("it has %d bytes, more than %d", len(text), maxSize)
+	}
+	return json.Unmarshal(text, into)
 }
 
 // answer returns the answer of a question; nil: there is none.
@@ -335,9 +391,9 @@ func (s *Store) answer(id string) (*Answer, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	a := &Answer{}
+	var a *Answer
 	if err == nil {
-		err = json.Unmarshal(text, a)
+		a, err = ParseAnswer(text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -358,7 +414,7 @@ func (s *Store) Entry(id string) (*Entry, error) {
 	if e.Answer != nil && e.Answer.Definition != q.Definition {
 		e.Answer = nil
 	}
-	e.Lost = e.Answer == nil && !q.Queued && !s.held(id)
+	e.Lost = e.Answer == nil && !s.held(id)
 	return e, nil
 }
 
@@ -427,24 +483,38 @@ func (s *Store) Changed() time.Time {
 	return st.ModTime()
 }
 
-// Decide answers a question for somebody who may: see [Question.May]. definition is what
-// this person saw; "": what the question has now.
-func (s *Store) Decide(id, definition string, a Answer) (*Entry, error) {
+// Accept completes an answer that is given now, or says why it comes too late. definition
+// is what who answers has seen; "": what the question has now.
+func (e *Entry) Accept(definition string, a *Answer, now time.Time) error {
 	if a.Comment = strings.TrimSpace(a.Comment); len(a.Comment) > maxComment {
-		return nil, fmt.Errorf("a comment has at most %d bytes", maxComment)
+		return fmt.Errorf("a comment has at most %d bytes", maxComment)
 	}
-	e, err := s.Entry(id)
 	switch {
-	case err != nil:
-		return nil, err
 	case e.Answer != nil:
-		return nil, fmt.Errorf("it was %s: %w", e.Answer.Text(), ErrAnswered)
+		return fmt.Errorf("it was %s: %w", e.Answer.Text(), ErrAnswered)
+	case e.Lost && e.Queued:
+		return fmt.Errorf("the run has ended: %w", ErrAnswered)
 	case e.Lost:
-		return nil, fmt.Errorf("the process of the run has ended: %w", ErrAnswered)
+		return fmt.Errorf("the process of the run has ended: %w", ErrAnswered)
 	case definition != "" && definition != e.Definition:
-		return nil, fmt.Errorf("the %s has been changed since it was shown: %w", e.Kind, ErrAnswered)
+		return fmt.Errorf("the %s, its tree or its pillar has been changed since it was shown: %w", e.Kind, ErrAnswered)
 	}
-	a.At, a.Definition = s.now().UTC(), e.Definition
+	a.At, a.Definition = now.UTC(), e.Definition
+	return nil
+}
+
+// ErrSecond is the error of an answer that came after another one.
+var ErrSecond = fmt.Errorf("somebody else was first: %w", ErrAnswered)
+
+// Decide answers a question for somebody who may: see [Question.May] and [Entry.Accept].
+func (s *Store) Decide(id, definition string, a Answer) (*Entry, error) {
+	e, err := s.Entry(id)
+	if err == nil {
+		err = e.Accept(definition, &a, s.now())
+	}
+	if err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(a)
 	if err != nil {
 		return nil, err
@@ -463,7 +533,7 @@ func (s *Store) Decide(id, definition string, a Answer) (*Entry, error) {
 		return nil, err
 	}
 	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("somebody else was first: %w", ErrAnswered)
+		return nil, ErrSecond
 	} else if err != nil {
 		return nil, err
 	}

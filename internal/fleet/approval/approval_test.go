@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -105,32 +106,38 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestQueued: the answer for an entry of a queue stays for its next run, unless what runs
-// has changed.
+// TestQueued: questions of a queue are in its database alone.
 func TestQueued(t *testing.T) {
 	t.Parallel()
-	s := New(t.TempDir(), time.Now)
 	q := sample()
-	q.Queued, q.Run = true, "20260102030405000002"
-	if _, err := s.Ask(q); err != nil {
-		t.Fatal(err)
+	q.Queued = true
+	if _, err := New(t.TempDir(), time.Now).Ask(q); err == nil {
+		t.Error("a question of a queue is in the directory of one machine")
 	}
-	if _, err := s.Decide(q.ID(), "", Answer{Approved: true, User: "bob"}); err != nil {
-		t.Fatal(err)
-	}
-	w, err := s.Ask(q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, err := w.Answer(); err != nil || a == nil || !a.Approved {
-		t.Errorf("answer: %v, %v", a, err)
-	}
-	q.Definition = "d2"
-	if w, err = s.Ask(q); err != nil {
-		t.Fatal(err)
-	}
-	if a, err := w.Answer(); a != nil || err != nil {
-		t.Errorf("the chain was changed: %v, %v", a, err)
+}
+
+// TestParseHostile: what others wrote is a question or an error.
+func TestParseHostile(t *testing.T) {
+	t.Parallel()
+	const id = jid + "-start"
+	good := `{"version":1,"jid":"` + jid + `","point":"start"}`
+	for _, tt := range []struct {
+		id, text string
+		ok       bool
+	}{
+		{id, good, true},
+		{id, `{}`, false},
+		{id, `null`, false},
+		{id, `{"version":2,"jid":"` + jid + `","point":"start"}`, false},
+		{jid + "-step2", good, false},
+		{"../" + id, good, false},
+		{id, `{"version":1,"jid":"../` + jid + `","point":"start"}`, false},
+		{id, good + strings.Repeat(" ", maxSize), false},
+		{id, "", false},
+	} {
+		if q, err := ParseQuestion(tt.id, []byte(tt.text)); (err == nil) != tt.ok || err == nil && q.ID() != id {
+			t.Errorf("ParseQuestion(%q, %.80q) = %v, %v", tt.id, tt.text, q, err)
+		}
 	}
 }
 

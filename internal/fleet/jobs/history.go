@@ -53,7 +53,7 @@ func (h *History) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) 
 		"sls", h.SLS, "saltenv", env.SaltEnv, "test", value.Truth(env.Opts.At("test")), "user", h.User,
 		"pillar_sha256", digest(env.Pillar), "pillar_given", env.PillarOverride.Len() > 0, "low", low,
 	)
-	if rev := revision(env); rev != "" {
+	if rev := Revision(env); rev != "" {
 		def.Set("revision", rev)
 	}
 	if files := inner(ctx, env, chunks); files.Len() > 0 {
@@ -272,9 +272,9 @@ func digest(v value.Value) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// revision returns the commit of the git checkout that the first root of the
+// Revision returns the commit of the git checkout that the first root of the
 // SLS tree lies in; "" where it lies in none.
-func revision(env *fun.Env) string {
+func Revision(env *fun.Env) string {
 	roots := env.Opts.Map("file_roots").List("base")
 	if roots.Len() == 0 {
 		return ""

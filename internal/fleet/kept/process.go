@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -51,28 +50,6 @@ func Adopt(dir string, stdin *os.File) (*Process, error) {
 func (r *Run) Mine(lock *os.File) (*Process, error) {
 	p := &Process{r, lock}
 	return p, p.Note(os.Getpid())
-}
-
-// Call returns the function and the arguments of a run of [Functions] that was started with
-// them in the file of answers, which it removes; nil where there are none.
-func (p *Process) Call() (call []string, err error) {
-	if p.Spec.Kind != Functions {
-		return nil, nil
-	}
-	text, err := os.ReadFile(p.Answers())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &call)
-	}
-	if err == nil && len(call) == 0 {
-		err = errors.New("it names no function")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Answers(), err)
-	}
-	return call, os.Remove(p.Answers())
 }
 
 // End says how the run ended. The lock goes with the process.

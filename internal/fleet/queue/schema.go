@@ -60,7 +60,8 @@ const (
 
 // Schema returns the SQL that makes the tables.
 func Schema(d Dialect) string {
-	return d.tables().Schema(migration.Dialect(d)) + d.scheduleTables().Schema(migration.Dialect(d)) + d.sinkTables().Schema(migration.Dialect(d))
+	return d.tables().Schema(migration.Dialect(d)) + d.scheduleTables().Schema(migration.Dialect(d)) + d.sinkTables().Schema(migration.Dialect(d)) +
+		d.approvalTables().Schema(migration.Dialect(d))
 }
 
 // tables describes the tables and their versions: since version 2, entries have lanes.

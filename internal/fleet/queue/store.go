@@ -32,7 +32,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 // Create makes the tables where they are missing, and brings those of an older brine up
 // to date. A [migration.NewerError] says that they are those of a newer one.
 func (s *Store) Create(ctx context.Context) error {
-	for _, t := range []*migration.Tables{s.d.tables(), s.d.scheduleTables(), s.d.sinkTables()} {
+	for _, t := range []*migration.Tables{s.d.tables(), s.d.scheduleTables(), s.d.sinkTables(), s.d.approvalTables()} {
 		if err := t.Create(ctx, s.db, migration.Dialect(s.d)); err != nil {
 			return err
 		}

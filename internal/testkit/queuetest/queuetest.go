@@ -47,6 +47,7 @@ func Store(t *testing.T, open func() *queue.Store, exec func(string)) {
 	x.storm()
 	x.schedules(open)
 	x.sinks(open)
+	x.approvals(open)
 	x.older(open)
 }
 

@@ -249,14 +249,14 @@ func (p *parser) data(v value.Value, what string) {
 
 // evaluated says why text is more than data; "": it is not.
 func evaluated(v value.Value) string {
-	text, _ := v.(string)
+	why := orchestration.EvaluatedText(v)
 	switch {
-	case strings.Contains(text, "__slot__:"):
-		return "text with __slot__: would be called as a function on the controller; a chain takes data"
-	case strings.HasPrefix(strings.TrimSpace(text), "sdb://"):
-		return "an sdb:// URI names a secret of the controller; a chain takes data: read the secret in the pillar, or in an SLS"
+	case strings.HasPrefix(why, "an sdb://"):
+		why += "; a chain takes data: read the secret in the pillar, or in an SLS"
+	case why != "":
+		why += "; a chain takes data"
 	}
-	return ""
+	return why
 }
 
 // names reads a string with commas, or a list of strings.

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -38,6 +40,7 @@ type visit struct {
 	session [sha256.Size]byte
 	hash    string // of the password that was given
 	token   *Token // of a program; nil: it is a browser
+	scope   Scope  // what a user is limited to
 }
 
 // access knows who has logged in.
@@ -52,12 +55,13 @@ type access struct {
 	tokens   map[[sha256.Size]byte]time.Time // hashes of tokens, and when they end
 	visits   map[[sha256.Size]byte]*visit    // by the hash of the cookie's value; behind a proxy, of the user's role and name
 	failures map[string][]time.Time
+	salt     map[[sha256.Size]byte]*visit // of salt-api, by the hash of the token
 }
 
 func newAccess(now func() time.Time, secure bool, port string) *access {
 	a := &access{
 		now: now, secure: secure, hashing: make(chan struct{}, maxHashing),
-		tokens: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]*visit{}, failures: map[string][]time.Time{},
+		tokens: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]*visit{}, failures: map[string][]time.Time{}, salt: map[[sha256.Size]byte]*visit{},
 	}
 	// Cookies are not kept apart by port: the name does it.
 	a.cookie = "brine-ui-" + port
@@ -97,7 +101,7 @@ func (a *access) redeem(token string) (valid, expired bool) {
 // enter logs a browser in.
 func (a *access) enter(w http.ResponseWriter, u user) {
 	id := secret()
-	v := &visit{name: u.name, role: u.role, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
+	v := &visit{name: u.name, role: u.role, scope: u.scope, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
 	a.mu.Lock()
 	if len(a.visits) >= maxSessions {
 		a.forgetOldest()
@@ -152,13 +156,13 @@ func (a *access) visitor(r *http.Request) *visit {
 // browsers, without a cookie: requests that bring none, such as those that other
 // sites or monitoring send, must not end the visits of others.
 func (a *access) proxied(u user) *visit {
-	key := sha256.Sum256([]byte(u.role.String() + " " + u.name)) // another role is another visit
+	key := sha256.Sum256([]byte(u.role.String() + " " + u.name + " " + u.scope.String())) // other rights are another visit
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := a.visits[key]
 	if v == nil || v.expired(now) {
-		v = &visit{name: u.name, role: u.role, csrf: secret(), began: now, session: key}
+		v = &visit{name: u.name, role: u.role, scope: u.scope, csrf: secret(), began: now, session: key}
 		a.visits[key] = v
 	}
 	v.seen = now
@@ -250,7 +254,7 @@ func (s *Server) current(v *visit) bool {
 		return false
 	}
 	u, ok := users.find(v.name)
-	return ok && u.role == v.role && (s.opts.Proxy != nil || u.hash == v.hash)
+	return ok && u.role == v.role && u.scope.String() == v.scope.String() && (s.opts.Proxy != nil || u.hash == v.hash)
 }
 
 // valid reports whether a visit has not ended.
@@ -306,7 +310,24 @@ func (s *Server) act(x route) http.HandlerFunc {
 // perform records a request that changes something, and does what it asks for if that
 // is allowed.
 func (s *Server) perform(x route, w http.ResponseWriter, r *http.Request, v *visit) {
-	why := x.refuses(s, r, v)
+	why, err := s.admit(x, r, v)
+	switch {
+	case err != nil:
+		s.fail(w, r, http.StatusInternalServerError, "This did not work", err.Error())
+	case why != nil:
+		s.fault(w, r, why)
+	default:
+		x.do(s, w, r, v)
+	}
+}
+
+// admit says why a visitor may not have what a request asks for; nil: it is allowed. What
+// changes something is recorded, or nothing is done.
+func (s *Server) admit(x route, r *http.Request, v *visit) (why, err error) {
+	why = x.refuses(s, r, v)
+	if x.action == "" {
+		return why, nil
+	}
 	entry := Action{User: v.name, Name: x.action, On: r.URL.Path, OK: why == nil}
 	if x.name != nil {
 		entry.Name = x.name(r.PostForm)
@@ -316,14 +337,9 @@ func (s *Server) perform(x route, w http.ResponseWriter, r *http.Request, v *vis
 		entry.Defined = onChain(r) && (v.role >= Editor || entry.Name == "run")
 	}
 	if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
-		s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
-		return
+		return why, fmt.Errorf("Nothing was done, since the audit record cannot be written: %w", err)
 	}
-	if why != nil {
-		s.fault(w, r, why)
-		return
-	}
-	x.do(s, w, r, v)
+	return why, nil
 }
 
 // onChain reports whether a request is about a chain.
@@ -415,35 +431,16 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, password := r.PostForm.Get("name"), r.PostForm.Get("password")
-	keys := []string{"address " + addressOf(r), "user " + name[:min(64, len(name))]}
-	if s.access.slowDown(keys...) {
-		s.tooMany(w, r)
-		return
-	}
-	select {
-	case s.access.hashing <- struct{}{}:
-		defer func() { <-s.access.hashing }()
-	case <-r.Context().Done():
-		return
-	}
-	if s.access.slowDown(keys...) { // those that failed while this one waited count, too
-		s.tooMany(w, r)
-		return
-	}
-	users, err := s.opts.Users()
+	u, err := s.checkPassword(r, name, password)
 	if err != nil {
-		s.fail(w, r, http.StatusServiceUnavailable, "This did not work", "The file of users cannot be read; the terminal of brine ui has the details.")
-		return
-	}
-	u, ok := users.check(name, password)
-	if !ok {
-		s.access.failed(keys...)
-		who := name
-		if _, known := users.find(name); !known {
-			who = "(unknown)" // it may be a password that was typed in the wrong place
+		switch e := problemOf(err); {
+		case errors.Is(err, errPassword):
+			render(w, r, http.StatusForbidden, s.loginForm(nextOf(r.PostForm), name, e.detail))
+		case e.kind == tooMany:
+			s.tooMany(w, r)
+		case r.Context().Err() == nil:
+			s.fail(w, r, http.StatusServiceUnavailable, "This did not work", e.detail)
 		}
-		s.note(r, who, false)
-		render(w, r, http.StatusForbidden, s.loginForm(nextOf(r.PostForm), name, "The name or the password is wrong."))
 		return
 	}
 	s.access.enter(w, u)

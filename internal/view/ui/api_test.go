@@ -167,6 +167,7 @@ func apiSamples() map[string][]apiSample {
 		"GET /runs/{id}":                {{path: "/runs/RUN", before: aChainRun(true), inScope: true}, {path: "/runs/RUN", before: aRun(true)}},
 		"GET /runs/{id}/events":         {{path: "/runs/RUN/events", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/events", before: aRun(true)}},
 		"GET /runs/{id}/output":         {{path: "/runs/RUN/output", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/output?host=web1&offset=0", before: aRun(true)}},
+		"POST /functions":               {{path: "/functions", body: `{"function": "test.echo", "target": "web*", "arguments": ["x"]}`}},
 		"POST /runs/{id}/stop":          {{path: "/runs/RUN/stop", before: aChainRun(false), inScope: true}, {path: "/runs/RUN/stop", before: aRun(false)}},
 		"POST /runs/{id}/kill":          {{path: "/runs/RUN/kill", before: aChainRun(false), inScope: true}, {path: "/runs/RUN/kill", before: aRun(false)}},
 		"POST /runs/{id}/resume":        {{path: "/runs/RUN/resume", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/resume", before: aRun(true)}},

@@ -13,12 +13,7 @@ import (
 )
 
 // scope is what the token of the call is limited to.
-func (c *apiCall) scope() Scope {
-	if c.v.token == nil {
-		return Scope{}
-	}
-	return c.v.token.Scope
-}
+func (c *apiCall) scope() Scope { return c.v.limits() }
 
 // definitions are the entries of a kind that the token may see.
 func (c *apiCall) definitions(kind string, all []Entry) *DefinitionList {

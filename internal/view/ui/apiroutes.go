@@ -25,6 +25,9 @@ func apiRoutes() []route {
 	retryJob := post("/jobs/{jid}/retry", "retry", each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny),
 		op("retryJob", "Run a job again on the hosts that failed in it.", unlimitedOnly, (*Server).apiRetryJob).starting())
 	retryJob.check = mayRepeatJob
+	function := post("/functions", "function", from(Editor, fullPowers|runAny),
+		op("startFunction", "Run an execution function on hosts.", unlimitedOnly, (*Server).apiStartFunction).starting())
+	function.least = Editor
 	answer := func(verb, id, summary string, approve bool) route {
 		x := post("/approvals/{id}/"+verb, "approval."+verb, from(Operator, readRuns|answerRuns), op(id, summary, ofApproval, apiAnswer(approve)))
 		x.check = mayAnswer
@@ -58,6 +61,8 @@ func apiRoutes() []route {
 		get("/templates/{name}", from(Viewer, readNames), op("getTemplate", "Get a template with what it asks for.", named(kept.Templates), (*Server).apiTemplate)),
 		row("GET "+apiBase+"/templates/{name}/check", Operator, "", from(Operator, checkPowers), op("checkTemplate", "Check a template with sample values.", named(kept.Templates), apiCheck(kept.Templates))),
 		resumeTemplate,
+
+		function,
 
 		get("/runs", from(Viewer, readRuns), op("listRuns", "List the runs that the pages or the API started.", filtered, (*Server).apiRuns)),
 		get("/runs/{id}", from(Viewer, readRuns), op("getRun", "Get a run with its steps and hosts.", ofRun, (*Server).apiRun)),

@@ -176,7 +176,7 @@ func (x startTemplate) form() url.Values {
 // A Run is a run that was started on the pages or by the API.
 type Run struct {
 	ID          string     `json:"id"`
-	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping"`
+	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function"`
 	Name        string     `json:"name" doc:"What is run; of a retry, the jid of the job."`
 	JID         string     `json:"jid,omitempty" doc:"The id of its job, as soon as there is one."`
 	State       string     `json:"state" enum:"running,waiting,stopping,succeeded,failed,stopped,refused,interrupted,lost"`

@@ -122,6 +122,14 @@ func stateOfApproval(e *approval.Entry) (state, text string) {
 	return "waiting", "for " + e.Whom()
 }
 
+// whatIsAsked is what a question is about, in lines: steps, targets and the tree.
+func whatIsAsked(e *approval.Entry) []string {
+	if text := e.Tree.String(); text != "" {
+		return append(slices.Clone(e.What), text)
+	}
+	return e.What
+}
+
 // An Approval is a question of a run to a second person.
 type Approval struct {
 	ID         string     `json:"id"`
@@ -132,7 +140,10 @@ type Approval struct {
 	What       []string   `json:"what" doc:"The steps and targets of the run, in words and without secrets."`
 	By         []string   `json:"by" doc:"The roles, users and tokens that may answer; empty: any operator or editor."`
 	User       string     `json:"user" doc:"Who started the run, and may not answer."`
-	Definition string     `json:"definition" doc:"A hash of what runs."`
+	Definition string     `json:"definition" doc:"A hash of what runs, of its tree and of its pillar: an answer holds for no other."`
+	Tree       string     `json:"tree,omitempty" doc:"The SHA-256 of the files of the tree."`
+	Revision   string     `json:"revision,omitempty" doc:"The commit of the tree."`
+	Unknown    []string   `json:"unknown" doc:"What also decides what is applied, and is not covered by the definition."`
 	State      string     `json:"state" enum:"waiting,approved,refused,unfinished"`
 	Asked      time.Time  `json:"asked"`
 	AnsweredBy string     `json:"answered_by,omitempty"`
@@ -148,6 +159,7 @@ type ApprovalList struct {
 func approvalFrom(e *approval.Entry) Approval {
 	out := Approval{
 		ID: e.ID(), Run: e.Asker(), Kind: e.Kind, Name: e.Name, Before: e.Before(), What: texts(e.What), By: texts(e.By), User: e.User, Definition: e.Definition, Asked: e.Asked,
+		Tree: e.Tree.Digest, Revision: e.Tree.Revision, Unknown: texts(e.Tree.Unknown),
 	}
 	out.State, _ = stateOfApproval(e)
 	if a := e.Answer; a != nil {

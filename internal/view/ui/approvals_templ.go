@@ -99,9 +99,9 @@ func approvalCard(p page, e *approval.Entry, run string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, " ")
 		writeText(templ_7745c5c3_Buffer, "for "+e.Whom()+".")
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
-		if len(e.What) > 0 {
+		if what := whatIsAsked(e); len(what) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<ul>")
-			for _, line := range e.What {
+			for _, line := range what {
 				writeHTML(templ_7745c5c3_Buffer, "<li>")
 				writeText(templ_7745c5c3_Buffer, line)
 				writeHTML(templ_7745c5c3_Buffer, "</li>")

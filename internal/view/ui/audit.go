@@ -32,11 +32,16 @@ func (s *Server) details(name string, r *http.Request) string {
 		}
 	case strings.HasPrefix(r.URL.Path, "/hosts/"):
 		parts = selectionDetails(r.PostForm)
+	case name == "function":
+		parts = []string{r.PostForm.Get("function"), "targets " + r.PostForm.Get("expr")}
 	case name == "recurring.add":
 		f := r.PostForm
 		parts = []string{"name " + f.Get("name"), strings.TrimSpace(f.Get("what") + " " + f.Get("template")), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}
 	case name == "run":
 		parts = s.runDetails(r)
+		if sls := r.PostForm.Get("expr"); sls != "" { // by salt-api
+			parts = append(parts, r.PostForm.Get("function")+" "+sls)
+		}
 	}
 	text := strings.ToValidUTF8(strings.Join(parts, "\n"), "\ufffd")
 	if len(text) > shownDetails {

@@ -89,7 +89,7 @@ type Backend interface {
 	// Start starts brine with the arguments of a run, as a process that goes on when this
 	// one ends. Answers of a template are handed over in a file that only the user of brine
 	// can read, and that is removed afterwards; nil: there are none. Of a run of
-	// kept.Functions, they have the function and its arguments as the list "call".
+	// kept.Functions, they are its arguments: the list arg and the mapping kwarg.
 	Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error)
 	// End ends what a run does, at once.
 	End(ctx context.Context, r *kept.Run) error

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"brine/internal/core/dispatch"
 	"brine/internal/fleet/facts"
 	"brine/internal/fleet/kept"
+	"brine/internal/py/value"
 	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
 )
 
 // What people do with hosts that they have selected in the list: ask them for an answer or
@@ -81,12 +83,11 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 	if len(out.IDs) == 1 {
 		out.Text = out.IDs[0]
 	}
-	// They become a list of one argument.
+	if err := plainIDs(out.IDs); err != nil {
+		return nil, err
+	}
 	size := 0
 	for _, id := range out.IDs {
-		if strings.HasPrefix(id, "-") || strings.Contains(id, ",") {
-			return nil, fmt.Errorf("the host %q cannot be asked from here, because of its name", id)
-		}
 		size += len(id) + 1
 	}
 	if size > maxSelected {
@@ -126,48 +127,50 @@ func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 // factsOfHosts asks hosts for their facts, which are kept.
 func (s *Server) factsOfHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	s.onSelected(w, r, v, func(sel *selection) (runSpec, error) {
-		return runSpec{Spec: kept.Spec{Kind: kept.Functions, Name: facts.Function + " on " + sel.Text, Hosts: sel.IDs}, Call: []string{facts.Function}}, nil
+		return runSpec{Spec: kept.Spec{Kind: kept.Functions, Name: facts.Function + " on " + sel.Text, Hosts: sel.IDs}}, nil
 	})
 }
-
-// function is what names of functions look like.
-var function = regexp.MustCompile(`^[A-Za-z_]\w*\.[A-Za-z_]\w*$`)
 
 // runOnHosts runs a function on hosts.
 func (s *Server) runOnHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	s.onSelected(w, r, v, func(sel *selection) (runSpec, error) {
-		call, test, err := callOf(r.PostForm)
+		name, call, test, err := formCall(r.PostForm)
 		if err != nil {
 			return runSpec{}, err
 		}
-		return runSpec{Spec: kept.Spec{Kind: kept.Functions, Name: call[0] + " on " + sel.Text, Hosts: sel.IDs, Test: test, AdHoc: true}, Call: call}, nil
+		return runSpec{Spec: kept.Spec{Kind: kept.Functions, Name: name + " on " + sel.Text, Hosts: sel.IDs, Test: test, AdHoc: true}, Answers: call}, nil
 	})
 }
 
-// callOf is the function that a form has, with its arguments, and whether it is in test mode.
-func callOf(f url.Values) (call []string, test bool, err error) {
-	name := strings.TrimSpace(f.Get("function"))
+// formCall is the function that a form has, with its arguments, a line each, and whether it
+// is in test mode.
+func formCall(f url.Values) (name string, call *value.Map, test bool, err error) {
+	name = strings.TrimSpace(f.Get("function"))
 	switch {
 	case name == "":
-		return nil, false, errors.New("name a function, such as state.apply or cmd.run")
-	case !function.MatchString(name):
-		return nil, false, fmt.Errorf("%q is not the name of a function, such as state.apply", name)
+		return "", nil, false, errors.New("name a function, such as state.apply or cmd.run")
+	case !functionName().MatchString(name):
+		return "", nil, false, fmt.Errorf("%q is not the name of a function, such as state.apply", name)
+	case len(f.Get("arguments")) > maxCall:
+		return "", nil, false, fmt.Errorf("the arguments have %d bytes, and at most %d are taken", len(f.Get("arguments")), maxCall)
 	}
-	call, size := []string{name}, 0
+	var args []string
 	for line := range strings.Lines(strings.ReplaceAll(f.Get("arguments"), "\r\n", "\n")) {
 		if arg := strings.TrimSpace(line); arg != "" {
-			call, size = append(call, arg), size+len(arg)
+			args = append(args, arg)
 		}
 	}
-	if size > maxCall {
-		return nil, false, fmt.Errorf("the arguments have %d bytes, and at most %d are taken", size, maxCall)
-	}
 	if test = f.Get("test") == "yes"; test {
-		call = append(call, "test=True")
+		args = append(args, "test=True")
 	} else if f.Get("confirm") != "yes" {
-		return nil, false, errors.New("nothing was run. Confirm that the function is to run, or choose the test mode")
+		return "", nil, false, errors.New("nothing was run. Confirm that the function is to run, or choose the test mode")
 	}
-	return call, test, nil
+	in := dispatch.ParseInput(args, nil)
+	call = value.MapOf("arg", value.NewList(in.Pos...), "kwarg", in.Kw)
+	if why := orchestration.Evaluated(call); why != "" {
+		return "", nil, false, errors.New("nothing was run: " + why)
+	}
+	return name, call, test, nil
 }
 
 // chainOnHosts leads to the form of a step on the selected hosts, of an existing chain or
@@ -209,7 +212,7 @@ func selectionDetails(f url.Values) []string {
 	default:
 		parts = append(parts, "targets "+f.Get("expr"))
 	}
-	if name := f.Get("function"); function.MatchString(name) {
+	if name := f.Get("function"); functionName().MatchString(name) {
 		parts = append(parts, "function "+name)
 	}
 	if f.Get("test") == "yes" {

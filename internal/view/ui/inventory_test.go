@@ -59,10 +59,10 @@ func TestRunOnHosts(t *testing.T) {
 		return c, value.Repr(c.Answers)
 	}
 	c, answers := run("function", "cmd.run", "arguments", "--help\r\n\r\n echo hunter2 \n", "confirm", "yes")
-	if got := strings.Join(c.Args[:3], " "); got != "ssh --list web1" || strings.Contains(strings.Join(c.Args, " "), "hunter2") || answers != `{'call': ['cmd.run', '--help', 'echo hunter2']}` {
+	if got := strings.Join(c.Args[:4], " "); got != "ssh --list web1 cmd.run" || strings.Contains(strings.Join(c.Args, " "), "hunter2") || answers != `{'arg': ['--help', 'echo hunter2'], 'kwarg': {}}` {
 		t.Errorf("ran %v with %s", c.Args, answers)
 	}
-	if c, answers := run("function", "state.apply", "arguments", "web", "test", "yes"); answers != `{'call': ['state.apply', 'web', 'test=True']}` {
+	if c, answers := run("function", "state.apply", "arguments", "web", "test", "yes"); answers != `{'arg': ['web'], 'kwarg': {'test': True}}` {
 		t.Errorf("ran %v with %s", c.Args, answers)
 	}
 	for _, kv := range [][]string{

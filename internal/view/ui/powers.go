@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,8 +118,9 @@ var errUngranted = errors.New("this page asked for what its role may not have; p
 
 // granted is the backend of a request.
 type granted struct {
-	b   Backend
-	may powers
+	b      Backend
+	may    powers
+	limits Scope // of the visitor
 }
 
 type powersKey struct{}
@@ -127,7 +129,11 @@ type powersKey struct{}
 // visitor. Outside of a route, it grants nothing.
 func (s *Server) back(ctx context.Context) granted {
 	may, _ := ctx.Value(powersKey{}).(powers)
-	return granted{s.opts.Backend, may}
+	var limits Scope
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		limits = v.limits()
+	}
+	return granted{s.opts.Backend, may, limits}
 }
 
 // needs returns an error unless all of some powers are granted.
@@ -142,7 +148,11 @@ func (g granted) catalogue(ctx context.Context) (*Catalogue, error) {
 	if err := g.needs(readNames); err != nil {
 		return nil, err
 	}
-	return g.b.Catalogue(ctx)
+	c, err := g.b.Catalogue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.within(g.limits), nil
 }
 
 func (g granted) states(ctx context.Context, f func(names []string, first func(name string) string) error) error {
@@ -156,7 +166,8 @@ func (g granted) planned(ctx context.Context) ([]Planned, error) {
 	if err := g.needs(readNames); err != nil {
 		return nil, err
 	}
-	return g.b.Planned(ctx)
+	all, err := g.b.Planned(ctx)
+	return slices.DeleteFunc(slices.Clone(all), func(x Planned) bool { return !g.limits.allows(kept.Chains, x.Chain) }), err
 }
 
 // recurring returns the schedules of queues, with their next times before a moment.
@@ -319,7 +330,8 @@ func (g granted) approvals(ctx context.Context) ([]*approval.Entry, error) {
 	if err := g.needs(readRuns); err != nil {
 		return nil, err
 	}
-	return g.b.Approvals(ctx)
+	all, err := g.b.Approvals(ctx)
+	return g.limits.asked(all), err
 }
 
 func (g granted) approve(ctx context.Context, id, definition string, a approval.Answer) (*approval.Entry, error) {
@@ -396,7 +408,14 @@ func (s *Server) latestRuns(ctx context.Context, n int) ([]runView, error) {
 	if err := s.back(ctx).needs(readRuns); err != nil {
 		return nil, err
 	}
-	return s.runs.views(ctx, n)
+	limits := s.back(ctx).limits
+	if !limits.Limited() {
+		return s.runs.views(ctx, n)
+	}
+	const more = 10 // among so many times as many
+	all, err := s.runs.views(ctx, more*n)
+	all = slices.DeleteFunc(all, func(v runView) bool { return !limits.allows(v.Spec.Kind, v.Spec.Name) })
+	return all[:min(n, len(all))], err
 }
 
 // findRun returns a run that the pages started.

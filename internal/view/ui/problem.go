@@ -142,7 +142,7 @@ func problemOf(err error) *apiError {
 
 // forAPI reports whether a request is answered with JSON.
 func forAPI(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, apiRoot) || isHealth(r.URL.Path)
+	return strings.HasPrefix(r.URL.Path, apiRoot) || strings.HasPrefix(r.URL.Path, saltBase+"/") || isHealth(r.URL.Path)
 }
 
 // writeProblem answers a request with a problem.

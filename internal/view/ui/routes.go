@@ -171,8 +171,12 @@ func (x route) refuses(s *Server, r *http.Request, v *visit) error {
 	if v.role < x.least {
 		return &roleError{x.least, "you have the role " + v.role.String()}
 	}
-	if v.token != nil && v.token.Scope.Limited() {
-		if err := x.api.scope(s, r, v.token.Scope); err != nil {
+	if limits := v.limits(); limits.Limited() {
+		rule := x.rule()
+		if rule == nil {
+			rule = unlimitedOnly
+		}
+		if err := rule(s, r, limits); err != nil {
 			return err
 		}
 	}

@@ -48,8 +48,7 @@ type event struct {
 // A runSpec is what is run.
 type runSpec struct {
 	kept.Spec
-	Answers *value.Map // of a template
-	Call    []string   // a function and its arguments
+	Answers *value.Map // of a template; of a function, its arguments: arg and kwarg
 }
 
 // specOf is what a form asks to run.
@@ -117,8 +116,9 @@ func (x runSpec) args() []string {
 		args = []string{"ssh", "--retry-failed", x.Name}
 	case kept.Hosts:
 		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), "test.ping"}
-	case kept.Functions: // the function and its arguments follow
-		return []string{"ssh", "--list", strings.Join(x.Hosts, ","), "--progress=json", "--out=quiet", "--log-level=warning"}
+	case kept.Functions: // its arguments are in a file, since they may be secrets
+		name, _, _ := strings.Cut(x.Name, " ")
+		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), name}
 	case kept.Chains:
 		args = []string{"chain", "run", x.Name, "--yes"}
 	case kept.Templates:

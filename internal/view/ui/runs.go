@@ -11,7 +11,6 @@ import (
 
 	"brine/internal/fleet/approval"
 	"brine/internal/fleet/kept"
-	"brine/internal/py/value"
 )
 
 // runs are the executions that the pages of this controller started. Each is a process of
@@ -55,9 +54,6 @@ func (rs *runs) start(ctx context.Context, spec runSpec, user string) (*run, err
 		}
 	}
 	spec.JID, spec.User, spec.Args = "", user, spec.args()
-	if spec.Call != nil {
-		spec.Answers = value.MapOf("call", value.Strings(spec.Call...))
-	}
 	r, err := rs.backend.Start(ctx, spec.Spec, spec.Answers)
 	if err != nil {
 		return nil, err

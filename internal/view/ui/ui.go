@@ -54,6 +54,8 @@ type Options struct {
 	// Hooks returns the hooks of other programs, at this moment; nil: there are none. It is
 	// safe for concurrent use.
 	Hooks func() (*Hooks, error)
+	// SaltAPI says that the paths of Salt's salt-api are served, below /salt-api.
+	SaltAPI bool
 	// OnUse is called with the name of a token that is used.
 	OnUse func(name string)
 	// OpenMetrics says that /healthz, /readyz and /metrics need no token.
@@ -157,7 +159,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, cfg *tls.Config) err
 // Handler answers the requests of browsers, and of programs that use the API.
 func (s *Server) Handler() http.Handler {
 	s.mux = http.NewServeMux()
-	for _, x := range slices.Concat(routes(), apiRoutes()) {
+	rows := slices.Concat(routes(), apiRoutes())
+	if s.opts.SaltAPI {
+		rows = append(rows, saltRoutes()...)
+	}
+	for _, x := range rows {
 		s.mux.HandleFunc(x.pattern, s.handler(x))
 	}
 	return s.stats.count(s.guard(s.mux))
@@ -219,6 +225,10 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	_, role := errors.AsType[*roleError](err)
 	_, forbidden := errors.AsType[*approval.ForbiddenError](err)
+	if e, ok := errors.AsType[*apiError](err); ok && e.kind == outOfScope {
+		s.fail(w, r, http.StatusForbidden, "Not allowed", strings.Replace(e.detail, "The token is", "You are", 1))
+		return
+	}
 	switch {
 	case role || forbidden || errors.Is(err, errUngranted):
 		s.fail(w, r, http.StatusForbidden, "Not allowed", err.Error())

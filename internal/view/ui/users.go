@@ -51,9 +51,10 @@ func ParseRole(name string) (Role, error) {
 
 // A user is a line of a file of users.
 type user struct {
-	name string
-	role Role
-	hash string // "": there is no password; a proxy authenticates
+	name  string
+	role  Role
+	hash  string // "": there is no password; a proxy authenticates
+	scope Scope  // what the user is limited to
 }
 
 // Users are those who may log in.
@@ -75,8 +76,8 @@ const noPassword = "-"
 
 // CheckUser returns an error if no user can have the name.
 func CheckUser(name string) error {
-	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ':' || r == 0x7f }) || strings.HasPrefix(name, "#") {
-		return fmt.Errorf("invalid user name %q: it must have 1 to 64 characters, no spaces and no colons", name)
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ':' || r == 0x7f }) || strings.ContainsAny(name[:1], "#@") {
+		return fmt.Errorf("invalid user name %q: it must have 1 to 64 characters, no spaces and no colons, and not begin with @", name)
 	}
 	return nil
 }
@@ -130,18 +131,36 @@ func (h hashed) fits(password string) bool {
 	return subtle.ConstantTimeCompare(key, h.key) == 1
 }
 
-// ParseUsers reads a file of users, a line each: NAME:ROLE:HASH. All faults are
-// returned together, as source.Errors.
+// ParseUsers reads a file of users, a line each: NAME:ROLE:HASH, or NAME:ROLE:HASH:LIMITS
+// such as ann:operator:...:chains=web-*,db-* groups=shops. A line such as
+// "@shops templates=shop-*" is a group. All faults are returned together, as
+// source.Errors.
 func ParseUsers(file string, text []byte) (*Users, error) {
 	u := &Users{}
 	var faults source.Errors
+	groups := map[string]Scope{}
 	sc := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; sc.Scan(); n++ {
 		line := strings.TrimSpace(sc.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		x, err := parseUser(line)
+		if line[0] == '@' {
+			name, words, _ := strings.Cut(line[1:], " ")
+			_, known := groups[name]
+			x, err := parseLimits(words, nil)
+			if err == nil {
+				err = CheckUser(name)
+			}
+			if err == nil && known {
+				err = fmt.Errorf("group %q is in the file twice", name)
+			}
+			if groups[name] = x; err != nil {
+				faults = append(faults, &source.Error{Pos: source.Pos{File: file, Line: n}, Err: err})
+			}
+			continue
+		}
+		x, err := parseUser(line, groups)
 		if err == nil && slices.ContainsFunc(u.all, func(o user) bool { return o.name == x.name }) {
 			err = fmt.Errorf("user %q is in the file twice", x.name)
 		}
@@ -160,9 +179,10 @@ func ParseUsers(file string, text []byte) (*Users, error) {
 	return u, nil
 }
 
-func parseUser(line string) (user, error) {
+func parseUser(line string, groups map[string]Scope) (user, error) {
 	name, rest, _ := strings.Cut(line, ":")
 	role, hash, ok := strings.Cut(rest, ":")
+	hash, limits, limited := strings.Cut(hash, ":")
 	if !ok {
 		return user{}, errors.New("a line must be NAME:ROLE:HASH; 'brine ui passwd' makes one")
 	}
@@ -173,6 +193,11 @@ func parseUser(line string) (user, error) {
 	var err error
 	if x.role, err = ParseRole(role); err != nil {
 		return x, err
+	}
+	if limited {
+		if x.scope, err = parseLimits(limits, groups); err != nil {
+			return x, err
+		}
 	}
 	if hash == noPassword {
 		return x, nil
@@ -186,7 +211,7 @@ func parseUser(line string) (user, error) {
 
 // SetUser returns the text of a file of users in which a user has the given
 // role and hash. If role is "", an existing user keeps the role, and a new one
-// is a viewer.
+// is a viewer. The limits of an existing user stay.
 func SetUser(text []byte, name, role, hash string) []byte {
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	if len(text) == 0 {
@@ -194,10 +219,14 @@ func SetUser(text []byte, name, role, hash string) []byte {
 	}
 	for i, l := range lines {
 		if n, rest, ok := strings.Cut(strings.TrimSpace(l), ":"); ok && n == name {
+			old, rest, _ := strings.Cut(rest, ":")
 			if role == "" {
-				role, _, _ = strings.Cut(rest, ":")
+				role = old
 			}
 			lines[i] = name + ":" + role + ":" + hash
+			if _, limits, ok := strings.Cut(rest, ":"); ok {
+				lines[i] += ":" + limits
+			}
 			return []byte(strings.Join(lines, "\n") + "\n")
 		}
 	}

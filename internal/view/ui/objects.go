@@ -1,0 +1,144 @@
+package ui
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"brine/internal/fleet/approval"
+	"brine/internal/fleet/kept"
+)
+
+// Users and tokens may be limited to objects: to orchestrations, chains and templates by
+// globs for their names. Each route has a rule for those who are; without a rule, it is
+// not for them. What lists have of others is left out by [Server.back], for pages and API
+// alike.
+
+// limits are what a visitor is limited to.
+func (v *visit) limits() Scope {
+	if v.token != nil {
+		return v.token.Scope
+	}
+	return v.scope
+}
+
+// rule is the rule of a route for those who are limited; nil: it is not for them.
+func (x route) rule() scopeRule {
+	if x.api != nil {
+		return x.api.scope
+	}
+	return pageRule(x.pattern)
+}
+
+// pageRule is the rule of a page.
+func pageRule(pattern string) scopeRule {
+	_, path, _ := strings.Cut(pattern, " ")
+	switch {
+	case strings.HasPrefix(path, "/chains/{name}"):
+		return newName(kept.Chains, "name")
+	case strings.HasPrefix(path, "/orchestrations/{sls}"):
+		return newName(kept.Orchestrations, "sls")
+	case strings.HasPrefix(path, "/templates/{name}"):
+		return newName(kept.Templates, "name")
+	case strings.HasPrefix(path, "/runs/{id}"):
+		return ofRun
+	case strings.HasPrefix(path, "/approvals/{id}"):
+		return ofApproval
+	}
+	return pageRules()[pattern]
+}
+
+// pageRules are the rules of pages that belong to no single object.
+func pageRules() map[string]scopeRule {
+	return map[string]scopeRule{
+		"/": harmless, "POST /logout": harmless,
+		"GET /{$}": filtered, "GET /approvals": filtered,
+		"POST /chains":       newName(kept.Chains, ""),
+		"GET /history":       unlimitedOnly,
+		"GET /history/{jid}": ofExecution, "GET /history/{jid}/events": ofExecution,
+		"GET /history/compare": unlimitedOnly,
+		"GET /jobs":            unlimitedOnly,
+		"GET /jobs/{jid}":      ofJob, "POST /jobs/{jid}/resume": ofExecution,
+		"POST /jobs/{jid}/retry": unlimitedOnly,
+		"GET /audit":             unlimitedOnly,
+		"GET /hosts":             unlimitedOnly, "GET /hosts/{id}": unlimitedOnly, "POST /hosts/ping": unlimitedOnly,
+		"POST /hosts/facts": unlimitedOnly, "POST /hosts/run": unlimitedOnly, "POST /hosts/chain": unlimitedOnly, "GET /targets": unlimitedOnly,
+		"GET /drift":     unlimitedOnly,
+		"GET /recurring": unlimitedOnly, "POST /recurring": unlimitedOnly,
+		"POST /recurring/{name}/pause": unlimitedOnly, "POST /recurring/{name}/resume": unlimitedOnly, "POST /recurring/{name}/remove": unlimitedOnly,
+		"GET /states": unlimitedOnly, "GET /states/{sls}": unlimitedOnly, "GET /states/{sls}/step": unlimitedOnly,
+	}
+}
+
+// newName is the rule of what has its name in the path, and of forms that give a further
+// name: of a chain that is made, copied or renamed.
+func newName(kind, param string) scopeRule {
+	return func(_ *Server, r *http.Request, x Scope) error {
+		if param != "" && !x.allows(kind, r.PathValue(param)) {
+			return errScope(x)
+		}
+		if name := strings.TrimSpace(r.PostForm.Get("name")); (name != "" || param == "") && !x.allows(kind, name) {
+			return errScope(x)
+		}
+		return nil
+	}
+}
+
+// within leaves out of a catalogue what a visitor may not see.
+func (c *Catalogue) within(x Scope) *Catalogue {
+	if !x.Limited() {
+		return c
+	}
+	entries := func(kind string, all []Entry) []Entry {
+		return slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return !x.allows(kind, e.Name) })
+	}
+	return &Catalogue{
+		Orchestrations: slices.DeleteFunc(slices.Clone(c.Orchestrations), func(name string) bool { return !x.allows(kept.Orchestrations, name) }),
+		Chains:         entries(kept.Chains, c.Chains), Templates: entries(kept.Templates, c.Templates),
+	}
+}
+
+// asked leaves out questions that a visitor may not see.
+func (x Scope) asked(all []*approval.Entry) []*approval.Entry {
+	return slices.DeleteFunc(slices.Clone(all), func(e *approval.Entry) bool { return !x.allows(e.Kind+"s", e.Name) })
+}
+
+// join adds what another scope allows.
+func (x *Scope) join(y Scope) {
+	for _, name := range scopeNames {
+		l := x.lists()[name]
+		*l = append(slices.Clip(*l), *y.lists()[name]...)
+	}
+}
+
+// parseLimits reads words such as chains=web-*; groups=a,b adds what groups have.
+func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
+	known := append([]string{"groups"}, scopeNames...)
+	for w := range strings.FieldsSeq(text) {
+		key, given, ok := strings.Cut(w, "=")
+		names := strings.Split(given, ",")
+		switch {
+		case !ok || !slices.Contains(known, key) || key == "groups" && groups == nil:
+			return x, fmt.Errorf("unknown word %q: limits are %s", w, strings.Join(known, "=, ")+"=")
+		case key == "groups":
+			for _, name := range names {
+				g, ok := groups[name]
+				if !ok {
+					return x, fmt.Errorf("there is no group %q: a line such as '@%s chains=web-*' makes it, above its users", name, name)
+				}
+				x.join(g)
+			}
+		default:
+			if err := CheckGlobs(names); err != nil {
+				return x, err
+			}
+			l := x.lists()[key]
+			*l = append(*l, names...)
+		}
+	}
+	if !x.Limited() {
+		return x, fmt.Errorf("there are no limits behind the last colon: give %s", strings.Join(known, "=, ")+"=, or leave the colon out")
+	}
+	return x, nil
+}
