@@ -219,45 +219,8 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 	if o.cert != "" && len(o.proxies) == 0 && strings.HasPrefix(o.origin, "http:") {
 		return nil, app.Usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
 	}
-	if len(o.proxies) > 0 {
-		if opts.Proxy, err = o.proxy(c); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case o.oidc == "":
-	case len(o.proxies) > 0:
-		return nil, app.Usagef(c, "--oidc and --trusted-proxy: only one of them can log users in")
-	case o.users == "":
-		return nil, app.Usagef(c, "--oidc needs --users, for the roles of the users")
-	}
-	if o.users != "" {
-		f := newUsersFile(a, o.users)
-		users, err := f.read()
-		if err != nil {
-			return nil, err
-		}
-		if opts.Proxy == nil && o.oidc == "" && !users.Passwords() {
-			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
-		}
-		opts.Users = f.now
-	}
-	if o.tokens != "" {
-		f := newTokensFile(a, o.tokens)
-		if _, err := f.read(); err != nil {
-			return nil, err
-		}
-		opts.Tokens, opts.OnUse = f.now, (&useLog{app: a, file: o.tokens}).used
-	}
-	if o.hooks != "" {
-		f := newHooksFile(a, o.hooks)
-		if _, err := f.read(); err != nil {
-			return nil, err
-		}
-		opts.Hooks = f.now
-	}
-	if o.saltAPI && opts.Tokens == nil && (opts.Users == nil || opts.Proxy != nil) {
-		return nil, app.Usagef(c, "--salt-api: nobody could log in; give --tokens, or --users without a proxy")
+	if err := o.visitors(a, c, opts); err != nil {
+		return nil, err
 	}
 	if o.cert == "" {
 		return nil, nil
@@ -267,6 +230,51 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 		return nil, fmt.Errorf("--tls-cert: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// visitors reads who may come: users, and programs with tokens or by hooks.
+func (o *options) visitors(a *app.App, c *cobra.Command, opts *ui.Options) (err error) {
+	if len(o.proxies) > 0 {
+		if opts.Proxy, err = o.proxy(c); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.oidc == "":
+	case len(o.proxies) > 0:
+		return app.Usagef(c, "--oidc and --trusted-proxy: only one of them can log users in")
+	case o.users == "":
+		return app.Usagef(c, "--oidc needs --users, for the roles of the users")
+	}
+	if o.users != "" {
+		f := newUsersFile(a, o.users)
+		users, err := f.read()
+		if err != nil {
+			return err
+		}
+		if opts.Proxy == nil && o.oidc == "" && !users.Passwords() {
+			return fmt.Errorf("--users %s: nobody in it has a password", o.users)
+		}
+		opts.Users = f.now
+	}
+	if o.tokens != "" {
+		f := newTokensFile(a, o.tokens)
+		if _, err := f.read(); err != nil {
+			return err
+		}
+		opts.Tokens, opts.OnUse = f.now, (&useLog{app: a, file: o.tokens}).used
+	}
+	if o.hooks != "" {
+		f := newHooksFile(a, o.hooks)
+		if _, err := f.read(); err != nil {
+			return err
+		}
+		opts.Hooks = f.now
+	}
+	if o.saltAPI && opts.Tokens == nil && (opts.Users == nil || opts.Proxy != nil) {
+		return app.Usagef(c, "--salt-api: nobody could log in; give --tokens, or --users without a proxy")
+	}
+	return nil
 }
 
 // proxy reads which proxies log users in.

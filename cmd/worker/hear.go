@@ -215,7 +215,7 @@ func (h *hearing) hearLocal(ctx context.Context) error {
 func (h *hearing) hearForeign(ctx context.Context, bus event.Bus, after uint64, which func(event.Event) bool) {
 	for {
 		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Foreign && which(e) })
-		if lost > 0 && !(h.kept && h.s.Cfg.Opts.At("fleets") == nil) { // else the stream has them
+		if lost > 0 && (!h.kept || h.s.Cfg.Opts.At("fleets") != nil) { // else the stream has them
 			h.miss(int(min(lost, math.MaxInt32)))
 		}
 		if err != nil {

@@ -43,16 +43,45 @@ var handles = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // fixed is how nft names rules by numbers once it is known that those are the machine's.
 const fixed = "nft handles"
 
+// copied are the rules of a source.
+type copied struct {
+	source
+	was string
+}
+
+// copy writes the rules into another network, and returns how they are shown there.
+func (s *copied) copy(run func(argv []string, stdin string) (host.Output, error)) (string, error) {
+	now, err := run(s.show, "")
+	if err == nil && same(s.was, string(now.Stdout)) {
+		return string(now.Stdout), nil
+	}
+	if err != nil {
+		return "", fun.Errorf("no network of its own can be made for a plan: %s", host.OSError(err))
+	}
+	text := s.was
+	if s.programs[0] == "nft" {
+		text = "flush ruleset\n" + text
+	}
+	wrote, err := run(s.write, text)
+	if err != nil {
+		return "", fun.Errorf("the rules that %s shows cannot be copied for a plan: %s", s.show[0], host.OSError(err))
+	}
+	if wrote.Status != 0 {
+		why, _, _ := strings.Cut(strings.TrimSpace(string(wrote.Stderr)), "\n")
+		return "", fun.Errorf("the rules that %s shows cannot be copied for a plan: %s", s.show[0], why)
+	}
+	if now, err = run(s.show, ""); err != nil || !same(s.was, string(now.Stdout)) {
+		return "", fun.Errorf("the rules that %s shows cannot be copied for a plan", s.show[0])
+	}
+	return string(now.Stdout), nil
+}
+
 // begin returns what answers for the programs of the packet filter.
 func begin(ctx context.Context, h host.Host) (map[string]host.Simulation, error) {
 	ns := &host.Netns{}
 	out := map[string]host.Simulation{}
 	run := func(argv []string, stdin string) (host.Output, error) {
 		return h.Run(ctx, host.Cmd{Argv: argv, Env: tool.Environ(h), Stdin: strings.NewReader(stdin), Net: ns, ReadOnly: true, Private: true})
-	}
-	type copied struct {
-		source
-		was string
 	}
 	var all []copied
 	for _, s := range sources {
@@ -70,31 +99,11 @@ func begin(ctx context.Context, h host.Host) (map[string]host.Simulation, error)
 	}
 	numbered := true
 	for _, s := range all {
-		for try := 0; ; try++ {
-			now, err := run(s.show, "")
-			if err != nil {
-				return nil, fun.Errorf("no network of its own can be made for a plan: %s", host.OSError(err))
-			}
-			if same(s.was, string(now.Stdout)) {
-				numbered = numbered && (s.programs[0] != "nft" || s.was == string(now.Stdout))
-				break
-			}
-			if try > 0 {
-				return nil, fun.Errorf("the rules that %s shows cannot be copied for a plan", s.show[0])
-			}
-			text := s.was
-			if s.programs[0] == "nft" {
-				text = "flush ruleset\n" + text
-			}
-			wrote, err := run(s.write, text)
-			if err != nil {
-				return nil, fun.Errorf("the rules that %s shows cannot be copied for a plan: %s", s.show[0], host.OSError(err))
-			}
-			if wrote.Status != 0 {
-				why, _, _ := strings.Cut(strings.TrimSpace(string(wrote.Stderr)), "\n")
-				return nil, fun.Errorf("the rules that %s shows cannot be copied for a plan: %s", s.show[0], why)
-			}
+		now, err := s.copy(run)
+		if err != nil {
+			return nil, err
 		}
+		numbered = numbered && (s.programs[0] != "nft" || s.was == now)
 	}
 	for _, s := range all { // one may have changed what another shows
 		now, err := run(s.show, "")

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path"
 	"sync"
@@ -36,11 +37,9 @@ func (o *Overlay) Simulate(name string, begin func(h Host) (map[string]Simulatio
 	if err, ok := o.sims.begun[name]; ok {
 		return err
 	}
-	more, err := begin(o.machine.Host)
+	more, err := begin(o.Host)
 	o.sims.begun[name] = err
-	for program, run := range more {
-		o.sims.programs[program] = run
-	}
+	maps.Copy(o.sims.programs, more)
 	return err
 }
 
@@ -62,7 +61,7 @@ func (o *Overlay) simulate(ctx context.Context, run Simulation, c Cmd) (Output, 
 		o.mu.Unlock()
 		c.ReadOnly = true // for the machine
 	}
-	return run(ctx, o.machine.Host, c)
+	return run(ctx, o.Host, c)
 }
 
 // Simulates reports whether something else than the machine answers for a program where h is

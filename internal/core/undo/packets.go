@@ -262,7 +262,7 @@ func packetKind(what string, read func(context.Context, *fun.Env, string) (*valu
 func ruleChanges(now, was *value.Map) *value.Map {
 	less := func(a, b *value.Map) *value.List {
 		out, have := value.NewList(), strings.Split(b.Str("rules"), "\n")
-		for _, line := range strings.Split(a.Str("rules"), "\n") {
+		for line := range strings.SplitSeq(a.Str("rules"), "\n") {
 			if line != "" && !slices.Contains(have, line) && out.Len() < 50 {
 				out.Append(strings.TrimSpace(line))
 			}

@@ -451,14 +451,7 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 		return Cannot, "its content could not be kept: " + p.Why
 	}
 	if asBefore(p.Was, cur) {
-		lost := lostNames(p.Was, cur)
-		switch {
-		case lost == "" || r.more(p):
-			return Already, "it is as it was before the run"
-		case r.twin(p, cur) == "":
-			return Cannot, lost
-		}
-		return Back, r.backTo(p, cur)
+		return r.judgeNames(p, cur)
 	}
 	if p.Was != nil && cur != nil && p.Was.Type == "file" && p.Was.Sum == "" && cur.Type != "file" || p.Was != nil && cur == nil && p.Was.Type == "file" && p.Was.Sum == "" {
 		return Since, "it is gone since the run, which only changed its owner or mode"
@@ -480,6 +473,19 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 	}
 	if p.Was == nil && cur != nil && cur.Type == "dir" {
 		return r.judgeMade(p)
+	}
+	return Back, r.backTo(p, cur)
+}
+
+// judgeNames says what becomes of a path that is as it was before the run, but perhaps for
+// its other names.
+func (r *restorer) judgeNames(p *Path, cur *Stat) (Verdict, string) {
+	lost := lostNames(p.Was, cur)
+	switch {
+	case lost == "" || r.more(p):
+		return Already, "it is as it was before the run"
+	case r.twin(p, cur) == "":
+		return Cannot, lost
 	}
 	return Back, r.backTo(p, cur)
 }
