@@ -64,7 +64,6 @@ var resolvers = map[string]string{
 	"internal/core/fileserver link":     "the same",
 	"internal/core/formula hashTree":    "hashes the text of a link",
 	"internal/core/grains disks":        "reads /sys",
-	"internal/core/undo look":           "keeps the text of a link",
 	"internal/core/undo real":           "names what is kept; it is changed by the name that was given",
 	"internal/core/undo through":        "the same",
 	"internal/fleet/machine add":        "copies the text of a link",

@@ -38,7 +38,7 @@ func (b *backend) SendEvent(ctx context.Context, tag string, data *value.Map) (b
 			taken = append(taken, took.String())
 		}
 		if len(taken) == 0 {
-			return ui.ErrUnheard
+			return ui.ErrNotSent
 		}
 		by = strings.Join(taken, ", ")
 		return nil

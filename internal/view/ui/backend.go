@@ -99,7 +99,7 @@ type Backend interface {
 	// was put there before: known, with the jid of that one.
 	Enqueue(ctx context.Context, d Delivery) (jid string, known bool, err error)
 	// SendEvent sends an event to those who hear the events of this controller. by says in
-	// words who took it; the error is ErrUnheard if nobody did.
+	// words who took it; the error is ErrNotSent if nobody did.
 	SendEvent(ctx context.Context, tag string, data *value.Map) (by string, err error)
 	// Record puts what a user did into the audit record.
 	Record(ctx context.Context, a Action) error

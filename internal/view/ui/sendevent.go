@@ -10,8 +10,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// ErrUnheard says that nothing took an event.
-var ErrUnheard = errors.New("nothing hears events at the moment: no worker runs, and neither event_bus nor event_return is configured")
+// ErrNotSent says that nothing took an event.
+var ErrNotSent = errors.New("nothing hears events at the moment: no worker runs, and neither event_bus nor event_return is configured")
 
 // maxEventTag bounds the tag of an event.
 const maxEventTag = 1024

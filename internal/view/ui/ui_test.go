@@ -317,7 +317,7 @@ func (f *fake) Drain(_ context.Context, jid string) error {
 
 func (f *fake) SendEvent(_ context.Context, tag string, data *value.Map) (string, error) {
 	if tag == "deploy/unheard" {
-		return "", ErrUnheard
+		return "", ErrNotSent
 	}
 	return "1 listener: " + value.Repr(data), nil
 }
