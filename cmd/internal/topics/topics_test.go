@@ -23,6 +23,7 @@ var notForPeople = map[string]string{
 	"BRINE_GIT_PASSWORD": "brine sets it for the helper that git asks",
 	"SHLVL":              "of the shell; the relay of an agent looks whether there is one",
 	"GOGC":               "of Go's runtime",
+	"GOMEMLIMIT":         "of Go's runtime",
 	"SHELL":              "the value of a grain",
 	"SOURCE_DATE_EPOCH":  "of builds: the date of manual pages",
 }
