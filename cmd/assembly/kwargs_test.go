@@ -26,7 +26,6 @@ var readsOfFurther = map[string]string{
 	"modules/slsutil saltenv":         "a variable of the template like others",
 	"modules/slsutil sls":             "a variable of the template like others",
 	"runner/fn/state localconfig":     "refused, with what to do",
-	"states/beacon enable":            "options of a beacon have any name; this one is in the example of Salt, where it has no effect",
 	"states/file file_mode":           "refused, with another name",
 	"states/file mode":                "refused, with another name",
 	"states/file owner":               "a slip for user, of which a warning says so",

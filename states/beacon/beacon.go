@@ -159,5 +159,5 @@ var specs = []fun.Spec{
 	{Name: "absent", Doc: "Remove a beacon.", Src: "states/beacon.py absent", Do: absent},
 	{Name: "disabled", Doc: "Have a beacon look no more.", Src: "states/beacon.py disabled", Do: disabled},
 	{Name: "enabled", Doc: "Have a beacon look again, after disabled.", Src: "states/beacon.py enabled", Do: enabled},
-	{Name: "present", Doc: "Add a beacon, or change it. Options of the beacon are arguments of the state.", Src: "states/beacon.py present", Hands: true, Do: present},
+	{Name: "present", Doc: "Add a beacon, or change it. Further arguments are the options of the beacon.", Src: "states/beacon.py present", Hands: true, Do: present},
 }
