@@ -64,6 +64,9 @@ func fireMaster(ctx context.Context, c *fun.Call, a *fireMasterArgs) (fun.Result
 // a masterless run that is not an orchestration, and that no other run listens to.
 func publish(ctx context.Context, c *fun.Call, tag string, data, preload *value.Map) (fun.Result, error) {
 	if c.Env.Post != nil { // the controller makes the rest of it
+		if preload.Len() > 0 {
+			return fun.Result{}, fun.Errorf("preload cannot be sent with event_api: the controller says who an event is of; put the keys into data")
+		}
 		if err := c.Env.Post(ctx, tag, data); err != nil {
 			return fun.Result{}, fun.Errorf("%v", err)
 		}

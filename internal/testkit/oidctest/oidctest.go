@@ -95,7 +95,7 @@ func New(t testing.TB) *Provider {
 		}
 		claims := map[string]any{
 			"iss": f.URL, "sub": "4711", "aud": ClientID, "exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(), "nonce": asked.Get("nonce"),
-			"email": "ann@example.com", "email_verified": true, "groups": []string{"ops", "dev", "ops"},
+			"email": "ann@example.com", "email_verified": true,
 		}
 		for k, v := range f.Claims {
 			if claims[k] = v; v == nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // TestFunctionsHostile: a function gets its arguments as they were sent, in a file and not on
-// the command line; what is no function, no target, or would be evaluated on the controller
-// is refused.
+// the command line. Names that are not of a function, targets that match nothing, and what the
+// controller would evaluate are refused.
 func TestFunctionsHostile(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

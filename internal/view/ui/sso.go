@@ -71,7 +71,7 @@ func (s *Server) fromSSO(w http.ResponseWriter, r *http.Request) {
 		cookie = c.Value
 	}
 	s.access.keep(w, "")
-	id, next, err := s.opts.SSO.Provider.Finish(r.Context(), r.URL.Query(), cookie)
+	name, next, err := s.opts.SSO.Provider.Finish(r.Context(), r.URL.Query(), cookie)
 	if err != nil {
 		s.access.failed(from)
 		s.noSSO(w, r, "", err)
@@ -82,10 +82,10 @@ func (s *Server) fromSSO(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, http.StatusServiceUnavailable, "This did not work", "The file of users cannot be read; the terminal of brine ui has the details.")
 		return
 	}
-	u, ok := users.find(id.User)
+	u, ok := users.find(name)
 	if !ok {
 		s.access.failed(from)
-		s.noSSO(w, r, id.User, errNotAUser)
+		s.noSSO(w, r, name, errNotAUser)
 		return
 	}
 	s.access.enter(w, u)
@@ -101,7 +101,8 @@ func (s *Server) noSSO(w http.ResponseWriter, r *http.Request, user string, err 
 	if errors.Is(err, context.Canceled) {
 		return
 	}
-	status, text := http.StatusForbidden, err
+	// What else is wrong is of this server, such as a file that it cannot read.
+	status, text := http.StatusForbidden, errors.New("single sign-on does not work at the moment; the terminal of brine ui has the details")
 	for _, known := range []error{oidc.ErrUnknown, oidc.ErrRefused, oidc.ErrUnreachable, oidc.ErrInvalid, errNotAUser} {
 		if errors.Is(err, known) {
 			text = known

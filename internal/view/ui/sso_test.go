@@ -2,6 +2,7 @@ package ui
 
 import (
 	"crypto/x509"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,11 +17,9 @@ import (
 // ssoSite is a site where the provider f logs in who is in the file of users.
 func ssoSite(t *testing.T, f *oidctest.Provider, users string, faults *[]string) *site {
 	t.Helper()
-	pool := x509.NewCertPool()
-	pool.AddCert(f.Certificate())
 	p, err := oidc.New(oidc.Config{
 		Issuer: f.URL, ClientID: oidctest.ClientID, Secret: func() (string, error) { return oidctest.Secret, nil },
-		UserClaim: "email", Redirect: origin + SSOCallback, Authorities: pool, Now: time.Now,
+		UserClaim: "email", Redirect: origin + SSOCallback, Authorities: authority(f), Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -146,4 +145,31 @@ func TestHostileSSO(t *testing.T) {
 	if !strings.Contains(w.Body.String(), "The provider cannot be asked") || len(faults) != 1 {
 		t.Errorf("%s %q", w.Body, faults)
 	}
+}
+
+// TestSSOServerFault has something of the server be wrong: the page does not tell where it is.
+func TestSSOServerFault(t *testing.T) {
+	t.Parallel()
+	f, faults := oidctest.New(t), []string{}
+	s := ssoSite(t, f, "ann@example.com:editor:-\n", &faults)
+	p, err := oidc.New(oidc.Config{
+		Issuer: f.URL, ClientID: oidctest.ClientID, UserClaim: "email", Now: time.Now, Authorities: authority(f),
+		Secret: func() (string, error) { return "", errors.New("/etc/brine/oidc.secret: permission denied") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.opts.SSO.Provider = p
+	w := goTo(s, origin+"/login/oidc", nil)
+	status(t, "a secret that cannot be read", w, http.StatusForbidden)
+	if body := w.Body.String(); !strings.Contains(body, "Single sign-on does not work at the moment") || strings.Contains(body, "/etc") || len(faults) != 1 || !strings.Contains(faults[0], "/etc/brine/oidc.secret") {
+		t.Errorf("%s %q", body, faults)
+	}
+}
+
+// authority is who has signed the provider's certificate.
+func authority(f *oidctest.Provider) *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(f.Certificate())
+	return pool
 }

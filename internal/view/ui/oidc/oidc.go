@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,19 +32,11 @@ type Config struct {
 	// UserClaim is the claim that names the user. The claim email counts only where the
 	// provider has verified it.
 	UserClaim string
-	// GroupsClaim is the claim with the user's groups; "": they are not asked for.
-	GroupsClaim string
 	// Redirect is the address of the callback, which the provider has to know.
 	Redirect string
 	// Authorities are trusted beside those of the system; nil: none.
 	Authorities *x509.CertPool
 	Now         func() time.Time
-}
-
-// An Identity is who the provider says somebody is.
-type Identity struct {
-	User   string
-	Groups []string
 }
 
 // A Provider logs users in. It is safe for concurrent use.
@@ -183,8 +174,8 @@ func (p *Provider) forget() {
 }
 
 // Finish ends a log-in with what the provider sent the browser back with, and the cookie
-// of the browser: who it is, and the next of [Provider.Begin]. A log-in ends once.
-func (p *Provider) Finish(ctx context.Context, query url.Values, cookie string) (id Identity, next string, err error) {
+// of the browser: the name of the user, and the next of [Provider.Begin]. A log-in ends once.
+func (p *Provider) Finish(ctx context.Context, query url.Values, cookie string) (user, next string, err error) {
 	key := sha256.Sum256([]byte(cookie))
 	p.mu.Lock()
 	p.forget()
@@ -192,75 +183,58 @@ func (p *Provider) Finish(ctx context.Context, query url.Values, cookie string) 
 	delete(p.pending, key)
 	p.mu.Unlock()
 	if l == nil || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(l.state)) != 1 {
-		return id, "", ErrUnknown
+		return "", "", ErrUnknown
 	}
 	if said := query.Get("error"); said != "" {
-		return id, l.next, fmt.Errorf("%w: %s", ErrRefused, said)
+		return "", l.next, fmt.Errorf("%w: %s", ErrRefused, said)
 	}
 	// A provider that mixes up several says whose answer it is (RFC 9207).
 	if iss := query.Get("iss"); iss != "" && iss != p.cfg.Issuer {
-		return id, l.next, fmt.Errorf("%w: it is of %s", ErrInvalid, iss)
+		return "", l.next, fmt.Errorf("%w: it is of %s", ErrInvalid, iss)
 	}
 	found, err := p.discover(ctx)
 	if err != nil {
-		return id, l.next, err
+		return "", l.next, err
 	}
 	c, err := p.oauth(found)
 	if err != nil {
-		return id, l.next, err
+		return "", l.next, err
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), askTimeout)
 	defer cancel()
 	token, err := c.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(l.verifier))
 	if err != nil {
-		return id, l.next, fmt.Errorf("%w: %w", ErrRefused, withoutBody(err))
+		return "", l.next, fmt.Errorf("%w: %w", ErrRefused, withoutBody(err))
 	}
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return id, l.next, fmt.Errorf("%w: it has no ID token", ErrInvalid)
+		return "", l.next, fmt.Errorf("%w: it has no ID token", ErrInvalid)
 	}
 	got, err := found.Verifier(&oidc.Config{ClientID: p.cfg.ClientID, Now: p.cfg.Now}).Verify(ctx, raw)
 	if err != nil {
-		return id, l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return "", l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if subtle.ConstantTimeCompare([]byte(got.Nonce), []byte(l.nonce)) != 1 {
-		return id, l.next, fmt.Errorf("%w: the ID token is of another log-in", ErrInvalid)
+		return "", l.next, fmt.Errorf("%w: the ID token is of another log-in", ErrInvalid)
 	}
 	var claims map[string]any
 	if err := got.Claims(&claims); err != nil {
-		return id, l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return "", l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	id, err = p.identity(claims)
-	return id, l.next, err
+	user, err = p.userOf(claims)
+	return user, l.next, err
 }
 
-// identity reads who somebody is out of the claims of a token that was verified.
-func (p *Provider) identity(claims map[string]any) (Identity, error) {
+// userOf is who somebody is by the claims of a token that was verified.
+func (p *Provider) userOf(claims map[string]any) (string, error) {
 	name, _ := claims[p.cfg.UserClaim].(string)
 	if name == "" {
-		return Identity{}, fmt.Errorf("%w: the ID token has no claim %s", ErrInvalid, p.cfg.UserClaim)
+		return "", fmt.Errorf("%w: the ID token has no claim %s", ErrInvalid, p.cfg.UserClaim)
 	}
 	if verified, has := claims["email_verified"]; p.cfg.UserClaim == "email" && (!has || verified != true && verified != "true") {
-		return Identity{}, fmt.Errorf("%w: the provider has not verified the address %s", ErrInvalid, name)
+		return "", fmt.Errorf("%w: the provider has not verified the address %s", ErrInvalid, name)
 	}
-	id := Identity{User: name}
-	if p.cfg.GroupsClaim == "" {
-		return id, nil
-	}
-	switch groups := claims[p.cfg.GroupsClaim].(type) {
-	case nil:
-	case string:
-		id.Groups = []string{groups}
-	case []any:
-		for _, g := range groups {
-			if text, ok := g.(string); ok && !slices.Contains(id.Groups, text) {
-				id.Groups = append(id.Groups, text)
-			}
-		}
-	default:
-		return Identity{}, fmt.Errorf("%w: the claim %s is not a list of names", ErrInvalid, p.cfg.GroupsClaim)
-	}
-	return id, nil
+	return name, nil
 }
 
 // withoutBody leaves out what the token endpoint answered in full: it may hold secrets.
