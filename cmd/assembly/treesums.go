@@ -12,7 +12,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"brine/internal/core/fileserver"
 	"brine/internal/core/fun"
@@ -131,19 +130,15 @@ func (t *TreeSums) add(ctx context.Context, env *fun.Env, s *fileserver.Server, 
 	return nil
 }
 
-// settled is how long a file must not have been changed for its digest to be remembered: a
-// change within the same tick of its clock would not be seen.
-const settled = 2 * time.Second
-
 // file is the digest of a file.
 func (t *TreeSums) file(ctx context.Context, env *fun.Env, s *fileserver.Server, fi fun.FileInfo) (string, error) {
 	st, err := env.Host.Stat(fi.Abs)
 	known := fi.Abs != "" && err == nil
-	if x, ok := t.seen[fi.Abs]; known && ok && x.at.Inode == st.Inode && x.at.Dev == st.Dev && x.at.Size == st.Size && x.at.Mtime.Equal(st.Mtime) && x.at.Ctime.Equal(st.Ctime) {
+	if x, ok := t.seen[fi.Abs]; known && ok && x.at.Unchanged(st) {
 		return x.sum, nil
 	}
 	text, err := s.Hash(ctx, fi.SaltEnv, fi.Path, "sha256")
-	if err == nil && known && env.Host.Now().Sub(st.Ctime) > settled {
+	if err == nil && known && st.Settled(env.Host.Now()) {
 		t.seen[fi.Abs] = seenFile{st, text}
 	}
 	return text, err

@@ -21,7 +21,7 @@ type watched[T any] struct {
 	parse  func(file string, text []byte) (*T, error)
 
 	mu   sync.Mutex
-	st   host.Stat // as it was read
+	st   host.Stat // as it was read; zero where a further change would not show
 	last *T
 	err  error
 }
@@ -46,22 +46,18 @@ func (f *watched[T]) now() (*T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	st, err := f.app.Host.Stat(f.path)
-	if err == nil && f.last != nil && same(st, f.st) {
+	if err == nil && f.last != nil && st.Unchanged(f.st) {
 		return f.last, nil
 	}
 	before := f.err
 	f.last, f.err = f.read()
-	if err == nil {
+	if f.st = (host.Stat{}); err == nil && st.Settled(f.app.Host.Now()) {
 		f.st = st
 	}
 	if f.err != nil && (before == nil || before.Error() != f.err.Error()) {
 		fmt.Fprintf(f.app.Err, "brine: warning: %s: %s\n", f.closed, printable.Text(f.err.Error()))
 	}
 	return f.last, f.err
-}
-
-func same(a, b host.Stat) bool {
-	return a.Inode == b.Inode && a.Size == b.Size && a.Mtime.Equal(b.Mtime) && a.Ctime.Equal(b.Ctime)
 }
 
 // read reads the file, which only its owner may write.

@@ -21,6 +21,12 @@ func TestUsersFile(t *testing.T) {
 		h.PutFile("/etc/users", text, mode)
 	}
 	put("ann:viewer:-\n", 0o600)
+	if one, err := f.now(); err != nil {
+		t.Error(err)
+	} else if two, _ := f.now(); two == one {
+		t.Error("a file of just now was not read again: it may have changed at the same time")
+	}
+	h.SetNow(h.Now().Add(time.Minute))
 	first, err := f.now()
 	if again, _ := f.now(); err != nil || first == nil || again != first {
 		t.Errorf("users %v, again %v, %v", first, again, err)

@@ -43,18 +43,18 @@ func TestAccountFile(t *testing.T) {
 	if parsed == before {
 		t.Error("a file of just now was kept")
 	}
-	// One that is older is kept: here as if it were, with the identity that it has.
-	now, _ := identify(path)
-	a.of, a.rows = now, ParsePasswd(string(line("1003")))
+	// One that is older is kept: here as if it were, with the times that it has.
+	now, _ := (*Local)(nil).Stat(path)
+	a.of, a.rows = &now, ParsePasswd(string(line("1003")))
 	before = parsed
 	want("unchanged", 1003)
 	if parsed != before {
 		t.Error("an unchanged file was read again")
 	}
-	old := now.mtime.Add(-time.Hour)
-	for same := now; same == now; same, _ = identify(path) { // until the clock of the file system ticks
+	old := now.Mtime.Add(-time.Hour)
+	for same := now; same.Unchanged(now); same, _ = (*Local)(nil).Stat(path) { // until the clock of the file system ticks
 		write("1004")
-		if err := os.Chtimes(path, now.mtime, now.mtime); err != nil {
+		if err := os.Chtimes(path, now.Mtime, now.Mtime); err != nil {
 			t.Fatal(err)
 		}
 	}

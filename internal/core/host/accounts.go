@@ -53,16 +53,8 @@ type accountFile[T any] struct {
 	parse func(string) []T
 
 	mu   sync.Mutex
-	of   identity // of the file that rows was read from
+	of   *Stat // of the file that rows was read from; nil: there is none
 	rows []T
-}
-
-// An identity is what is another after each change of a file. The time of the last
-// change (ctime) cannot be set back.
-type identity struct {
-	inode, dev   uint64
-	size         int64
-	mtime, ctime time.Time
 }
 
 var (
@@ -70,39 +62,26 @@ var (
 	group  = &accountFile[Group]{path: groupFile, parse: ParseGroup}
 )
 
-// settled is how old a file has to be when it is read, so that a later change shows in
-// its time: file systems give the same time to changes that follow each other closely.
-const settled = 2 * time.Second
-
 // read returns the rows of the file, which the caller must not change; none if it is
 // missing.
 func (a *accountFile[T]) read() ([]T, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now, known := identify(a.path)
-	if known && now == a.of {
+	now, err := (*Local)(nil).Stat(a.path)
+	if err == nil && a.of != nil && a.of.Unchanged(now) {
 		return a.rows, nil
 	}
-	a.of = identity{}
+	a.of = nil
 	text, err := readDatabase(a.path)
 	if err != nil {
 		return nil, err
 	}
 	rows := a.parse(text)
 	// What was read is that file only if nothing changed it in between.
-	if after, ok := identify(a.path); ok && known && after == now && time.Since(now.ctime) > settled {
-		a.of, a.rows = now, rows
+	if after, err := (*Local)(nil).Stat(a.path); err == nil && after.Unchanged(now) && after.Settled(time.Now()) {
+		a.of, a.rows = &after, rows
 	}
 	return rows, nil
-}
-
-func identify(path string) (identity, bool) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return identity{}, false
-	}
-	st := statOf(path, fi)
-	return identity{st.Inode, st.Dev, st.Size, st.Mtime, st.Ctime}, st.Inode != 0
 }
 
 func lookupUser(l *Local, key string, is func(Account) bool) (Account, error) {

@@ -125,6 +125,19 @@ type Stat struct {
 	Nlink      uint64
 }
 
+// Unchanged reports whether two looks saw the same file, which nothing has changed in
+// between. The time of the last change (ctime) cannot be set back.
+func (s Stat) Unchanged(o Stat) bool {
+	return s.Inode == o.Inode && s.Dev == o.Dev && s.Size == o.Size && s.Mtime.Equal(o.Mtime) && s.Ctime.Equal(o.Ctime)
+}
+
+// settled is how long ago a file has to have changed, so that the next change shows in its
+// time: file systems give the same time to changes that follow each other closely.
+const settled = 2 * time.Second
+
+// Settled reports whether a change after now would show in what [Stat.Unchanged] compares.
+func (s Stat) Settled(now time.Time) bool { return s.Inode != 0 && now.Sub(s.Ctime) > settled }
+
 // Perm returns the permission bits with setuid, setgid and sticky as in
 // chmod(1), for example 0o4755.
 func (s Stat) Perm() uint32 { return UnixMode(s.Mode) }

@@ -329,7 +329,7 @@ type written struct {
 // is reports whether the file is still the one that was written. Each change of a file
 // changes one of these.
 func (w written) is(st host.Stat) bool {
-	return w.sum != "" && w.st.Inode == st.Inode && w.st.Dev == st.Dev && w.st.Size == st.Size && w.st.Ctime.Equal(st.Ctime) && w.st.Mtime.Equal(st.Mtime)
+	return w.sum != "" && w.st.Unchanged(st)
 }
 
 // AppendFile adds to a file, whose old content is kept.
