@@ -2,11 +2,12 @@ package sqldb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"brine/internal/core/event"
@@ -32,10 +33,10 @@ const maxNotify = 7900
 
 // A busLink is a bus by LISTEN and NOTIFY of PostgreSQL.
 type busLink struct {
-	conf  *pgx.ConnConfig
+	conf  *pgconn.Config
 	fault func(error) error // words why a connection failed
 	from  string
-	out   *pgx.Conn // to send by; nil: there is none
+	out   *pgSession // to send by; nil: there is none
 }
 
 // OpenBus connects to a PostgreSQL server, whose returner the settings are of. One
@@ -53,30 +54,30 @@ func OpenBus(ctx context.Context, s returner.Settings, o bus.Options) (*bus.Bus,
 func (l *busLink) Receive(ctx context.Context, b *bus.Bus, ready func()) error {
 	dial, done := context.WithTimeout(ctx, dialTimeout)
 	defer done()
-	c, err := pgx.ConnectConfig(dial, l.conf)
+	c, err := dialPostgres(dial, l.conf)
 	if err != nil {
 		return l.fault(err)
 	}
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = c.Close(end)
+		_ = c.c.Close(end)
 	}()
-	if _, err := c.Exec(dial, "LISTEN "+busChannel); err != nil {
+	if _, err := c.exec(dial, "LISTEN "+busChannel); err != nil {
 		return err
 	}
 	ready()
 	for {
 		// A connection that is silent is asked now and then.
 		wait, cancel := context.WithTimeout(ctx, 30*time.Second)
-		n, err := c.WaitForNotification(wait)
+		n, err := c.notification(wait)
 		cancel()
 		switch {
 		case err == nil:
 			err = take(ctx, b, c, n)
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			ask, cancel := context.WithTimeout(ctx, dialTimeout)
-			err = c.Ping(ask)
+			err = c.c.Ping(ask)
 			cancel()
 		}
 		if err != nil {
@@ -86,17 +87,16 @@ func (l *busLink) Receive(ctx context.Context, b *bus.Bus, ready func()) error {
 }
 
 // take fires an event that somebody sent, if it is a valid one.
-func take(ctx context.Context, b *bus.Bus, c *pgx.Conn, n *pgconn.Notification) error {
+func take(ctx context.Context, b *bus.Bus, c *pgSession, n *pgconn.Notification) error {
 	m := bus.Decode(n.Payload)
 	if m == nil || m.Str("from") == b.From() {
 		return nil
 	}
 	if id, ok := value.AsInt(m.At("id")); ok {
-		var payload string
 		ask, cancel := context.WithTimeout(ctx, 4*dialTimeout)
 		defer cancel()
-		err := c.QueryRow(ask, fmt.Sprintf("SELECT payload FROM brine_events WHERE id = $1 AND octet_length(payload) <= %d", bus.MaxEvent), id).Scan(&payload)
-		if errors.Is(err, pgx.ErrNoRows) {
+		payload, err := c.one(ask, fmt.Sprintf("SELECT payload FROM brine_events WHERE id = $1 AND octet_length(payload) <= %d", bus.MaxEvent), id)
+		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
@@ -123,7 +123,7 @@ func (l *busLink) Send(ctx context.Context, e event.Event) error {
 		return &bus.LargeError{Tag: e.Tag, Size: len(frame), Max: bus.MaxEvent}
 	}
 	if l.out == nil {
-		if l.out, err = pgx.ConnectConfig(ctx, l.conf); err != nil {
+		if l.out, err = dialPostgres(ctx, l.conf); err != nil {
 			l.out = nil
 			return l.fault(err)
 		}
@@ -137,7 +137,7 @@ func (l *busLink) Send(ctx context.Context, e event.Event) error {
 // Close ends the connection to send by; see [bus.Link].
 func (l *busLink) Close(ctx context.Context) {
 	if l.out != nil {
-		_ = l.out.Close(ctx)
+		_ = l.out.c.Close(ctx)
 		l.out = nil
 	}
 }
@@ -146,23 +146,26 @@ func (l *busLink) Close(ctx context.Context) {
 func (l *busLink) notify(ctx context.Context, frame string) error {
 	c := l.out
 	if len(frame) > maxNotify {
-		var id int64
 		const insert = "INSERT INTO brine_events (payload) VALUES ($1) RETURNING id"
-		err := c.QueryRow(ctx, insert, frame).Scan(&id)
+		text, err := c.one(ctx, insert, frame)
 		if p, ok := errors.AsType[*pgconn.PgError](err); ok && p.Code == "42P01" { // there is no such table
-			if _, err := c.Exec(ctx, busSchema); err != nil {
+			if _, err := c.exec(ctx, busSchema); err != nil {
 				return err
 			}
-			err = c.QueryRow(ctx, insert, frame).Scan(&id)
+			text, err = c.one(ctx, insert, frame)
 		}
 		if err != nil {
 			return err
 		}
-		if _, err := c.Exec(ctx, "DELETE FROM brine_events WHERE created < now() - interval '10 minutes'"); err != nil {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec(ctx, "DELETE FROM brine_events WHERE created < now() - interval '10 minutes'"); err != nil {
 			return err
 		}
 		frame = string(value.StrictJSON(value.MapOf("from", l.from, "id", id)))
 	}
-	_, err := c.Exec(ctx, "SELECT pg_notify($1, $2)", busChannel, frame)
+	_, err := c.exec(ctx, "SELECT pg_notify($1, $2)", busChannel, frame)
 	return err
 }

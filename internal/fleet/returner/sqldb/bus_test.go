@@ -2,11 +2,10 @@ package sqldb
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"brine/internal/fleet/bus"
 	"brine/internal/py/value"
@@ -123,32 +122,32 @@ func TestHostileBusPeer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	connect := func() *pgx.Conn {
-		c, err := pgx.ConnectConfig(ctx, conf)
+	connect := func() *sql.Conn {
+		c, err := sql.OpenDB(pgConnector{conf}).Conn(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = c.Close(context.Background()) })
+		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
 	peer, locker := connect(), connect()
-	tx, err := locker.Begin(ctx)
+	tx, err := locker.BeginTx(ctx, nil)
 	if err == nil {
-		_, err = tx.Exec(ctx, "LOCK TABLE brine_events IN ACCESS EXCLUSIVE MODE")
+		_, err = tx.ExecContext(ctx, "LOCK TABLE brine_events IN ACCESS EXCLUSIVE MODE")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := peer.Exec(ctx, `SELECT pg_notify('brine_events', '{"id": 1}')`); err != nil {
+	if _, err := peer.ExecContext(ctx, `SELECT pg_notify('brine_events', '{"id": 1}')`); err != nil {
 		t.Fatal(err)
 	}
 	for waiting := 0; waiting == 0; time.Sleep(10 * time.Millisecond) {
-		if err := peer.QueryRow(ctx, "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&waiting); err != nil {
+		if err := peer.QueryRowContext(ctx, "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&waiting); err != nil {
 			t.Fatalf("nobody waits for the lock: %v", err)
 		}
 	}
 	peak := memtest.Peak(func() {
-		if _, err := peer.Exec(ctx, `SELECT pg_notify('brine_events', repeat('x', 7900) || g) FROM generate_series(1, 40000) g`); err != nil {
+		if _, err := peer.ExecContext(ctx, `SELECT pg_notify('brine_events', repeat('x', 7900) || g) FROM generate_series(1, 40000) g`); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second) // what would be kept arrives meanwhile
@@ -157,7 +156,7 @@ func TestHostileBusPeer(t *testing.T) {
 		t.Errorf("%d MiB of memory for 300 MiB of notifications", peak>>20)
 	}
 	t.Logf("%d MiB", peak>>20)
-	if err := tx.Rollback(ctx); err != nil {
+	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 	b.HearsAgain(t, a, "deploy/last") // it may have tired of waiting, and connects again

@@ -14,9 +14,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -163,11 +161,11 @@ func postgresDB(s returner.Settings) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stdlib.OpenDB(*c), nil
+	return sql.OpenDB(pgConnector{c}), nil
 }
 
 // postgresConfig returns how the server of the settings is reached.
-func postgresConfig(s returner.Settings) (*pgx.ConnConfig, error) {
+func postgresConfig(s returner.Settings) (*pgconn.Config, error) {
 	pass := s.Str("passwd")
 	if pass == "" {
 		pass = s.Str("pass")
@@ -191,12 +189,10 @@ func postgresConfig(s returner.Settings) (*pgx.ConnConfig, error) {
 			fmt.Fprintf(&dsn, "%s='%s' ", kv[0], strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(kv[1]))
 		}
 	}
-	c, err := pgx.ParseConfig(dsn.String())
+	c, err := pgconn.ParseConfig(dsn.String())
 	if err != nil {
 		return nil, pgFault(s, mode, err)
 	}
-	// One round trip a statement, and nothing that a pooler between would lose.
-	c.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return c, nil
 }
 
