@@ -256,8 +256,8 @@ func sourceVersion(dir string) (string, error) {
 // templates. What is not inlined is what runs seldom (no inlining at all doubles
 // the time of templates); web servers are asked in HTTP/1.1 alone, which each
 // of them speaks. Functions start where the one before ends, as far as the processor
-// lets them. In brine itself, no code checks that iterators end when they are told to,
-// which tests do, and a slice of a length that is not constant has one place, on the heap.
+// lets them. In brine itself, no code checks that iterators stop after a break: tests
+// have these checks. A slice whose length is not constant is always on the heap.
 func agentFlags(platform string) []string {
 	align := "16"
 	switch _, arch, _ := strings.Cut(platform, "-"); arch {

@@ -97,7 +97,7 @@ func TestPostgresValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := tx.ExecContext(t.Context(), "SELECT 1/0"); err == nil {
-		t.Error("1/0 is no error")
+		t.Error("1/0 did not fail")
 	}
 	if err := tx.Commit(); err == nil {
 		t.Error("a transaction that failed was committed")
