@@ -256,8 +256,7 @@ func sourceVersion(dir string) (string, error) {
 // templates. What is not inlined is what runs seldom (no inlining at all doubles
 // the time of templates); web servers are asked in HTTP/1.1 alone, which each
 // of them speaks. Functions start where the one before ends, as far as the processor
-// lets them. In brine itself, no code checks that iterators stop after a break: tests
-// have these checks. A slice whose length is not constant is always on the heap.
+// lets them.
 func agentFlags(platform string) []string {
 	align := "16"
 	switch _, arch, _ := strings.Cut(platform, "-"); arch {
@@ -268,14 +267,14 @@ func agentFlags(platform string) []string {
 	}
 	flags := []string{"-tags", "slim,nethttpomithttp2", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -funcalign=" + align}
 	for _, p := range []string{
-		"filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
+		version.Module + "/...", "filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
 		"go.starlark.net/internal/...", "go.starlark.net/lib/...", "go.starlark.net/resolve", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "github.com/dlclark/regexp2/syntax", "github.com/jmespath/...",
 		"archive/...", "compress/bzip2", "compress/gzip", "compress/zlib", "context", "crypto/ecdh", "crypto/ecdsa", "crypto/ed25519", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/hpke", "crypto/rsa", "crypto/internal/fips140/ecdsa", "crypto/internal/fips140/ed25519", "crypto/internal/fips140/mlkem",
 		"crypto/internal/fips140/nistec/...", "crypto/internal/fips140/rsa", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "html", "log/...", "math/big", "mime/...", "net/...", "os/...", "reflect", "regexp/...", "syscall", "text/...", "time/...", "vendor/...",
 	} {
 		flags = append(flags, "-gcflags="+p+"=-l")
 	}
-	return append(flags, "-gcflags="+version.Module+"/...=-l -d=rangefunccheck=0,variablemakethreshold=0")
+	return flags
 }
 
 // built is an agent that was just built.
