@@ -23,7 +23,7 @@ import (
 func TestReactRateSQLite(t *testing.T) {
 	t.Parallel()
 	const rate, burst = 10_000, 100
-	events := soakCount(2000, 100_000)
+	events := soakCount(500, 100_000)
 	srv := natstest.Start(t, nil)
 	nc, err := nats.Connect(srv.URL())
 	if err != nil {
