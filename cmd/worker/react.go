@@ -206,7 +206,7 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 			r.became(decision, entry, key)
 			return nil
 		}
-		if assembly.Answers(err) && r.q.Ping(ctx) == nil { // a full disk is no answer
+		if assembly.Answers(err) && r.q.Ping(ctx) == nil { // a full disk is waited for
 			answers++
 		}
 		if ctx.Err() != nil || answers >= refusals { // the queue answers, and does not take it
