@@ -241,7 +241,8 @@ func (p *parser) filters() {
 			}
 		}
 		for _, pattern := range *x.at {
-			if _, err := pyre.Expr(pattern, ""); err != nil {
+			// What has a character that globs do not have is meant as a regular expression.
+			if _, err := pyre.Compile(pattern, 0); err != nil && strings.ContainsAny(pattern, `()|+^$\{}`) {
 				p.Fault("%s: %q is neither a glob nor a regular expression: %v", x.key, pattern, err)
 			}
 		}
