@@ -4,8 +4,9 @@ package assembly
 
 import (
 	"brine/internal/core/fun"
+	"brine/internal/view/lint"
 	reactorrun "brine/runner/fn/reactor"
 )
 
 // reactorRunner is the runner module "reactor".
-func reactorRunner() fun.Module { return reactorrun.Module(OpenQueue) }
+func reactorRunner() fun.Module { return reactorrun.Module(OpenQueue, lint.Reactors) }

@@ -104,12 +104,21 @@ func (b *bench) read() {
 	}
 }
 
+// try prints what the beacons cannot look at on this machine.
+func (b *bench) try(ctx context.Context) {
+	for _, f := range b.Try(ctx, b.env) {
+		b.s.Fault(f)
+		b.faulty = true
+	}
+}
+
 // warn warns of what beacons keep and cannot be read.
 func (b *bench) warn(err error) { b.s.Warn(fun.Warning{Text: err.Error()}) }
 
 func newCheck(a *app.App) *cobra.Command {
-	return newSub(a, &options{}, "check", "Check the configuration of the beacons", "", false, func(_ context.Context, b *bench, _ []string) error {
+	return newSub(a, &options{}, "check", "Check the beacons, and whether they can look at this machine", "", false, func(ctx context.Context, b *bench, _ []string) error {
 		b.read()
+		b.try(ctx)
 		if !b.faulty {
 			fmt.Fprintf(a.Out, "%d beacon(s) are configured as they should be\n", len(b.Entries))
 		}

@@ -23,8 +23,8 @@ func newInstall(a *app.App) *cobra.Command {
 that inotify beacons watch, and start them. Run it again after a change of these files.
 Beacons with a longer interval than --every look when it has passed.
 
-Exit status: 0 success; 1 a beacon is configured wrong, or the units cannot be
-installed; 64 usage error.`,
+Exit status: 0 success; 1 a beacon is configured wrong or cannot look at this machine, or
+the units cannot be installed; 64 usage error.`,
 		false, func(ctx context.Context, b *bench, _ []string) error { return install(ctx, a, b, o) })
 	c.Flags().Float64Var(&o.every, "every", 60, "seconds between two runs")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "write nothing, print the units")
@@ -37,6 +37,9 @@ func install(ctx context.Context, a *app.App, b *bench, o *options) error {
 		b.faulty = true
 		b.s.Tell(fmt.Errorf("nothing is installed: there is no beacon that could look"))
 		return nil
+	}
+	if !o.dry {
+		b.try(ctx)
 	}
 	exe, err := host.Executable()
 	if err != nil {

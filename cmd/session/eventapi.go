@@ -91,7 +91,7 @@ func poster(v value.Value, dir string, secret func(...string)) (func(context.Con
 	to := strings.TrimSuffix(u.String(), "/") + "/api/v1/events"
 	return func(ctx context.Context, tag string, data *value.Map) error {
 		token, err := saltapi.Secret("token_file", set.Str("token_file"), "token", dir, os.Getenv)
-		if err == nil && strings.TrimSpace(token) == "" {
+		if token = strings.TrimSpace(token); err == nil && token == "" {
 			err = fmt.Errorf("token_file: %s is empty", filepath.Join(dir, set.Str("token_file")))
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func poster(v value.Value, dir string, secret func(...string)) (func(context.Con
 		if err != nil {
 			return err
 		}
-		if err := postEvent(ctx, client, to, strings.TrimSpace(token), body); err != nil {
+		if err := postEvent(ctx, client, to, token, body); err != nil {
 			return fmt.Errorf("%s: %s does not take the event %s: %w", eventAPI, u.Host, printable.Line(tag), err)
 		}
 		return nil
@@ -130,5 +130,6 @@ func postEvent(ctx context.Context, client *http.Client, to, token string, body 
 	if json.Unmarshal(text, &problem) != nil || problem.Detail == "" {
 		return fmt.Errorf("it answers %s; is this the address of 'brine ui --tokens'?", res.Status)
 	}
-	return errors.New(printable.Line(strings.TrimSpace(problem.Detail + " " + problem.Hint)))
+	said := strings.ReplaceAll(problem.Detail+" "+problem.Hint, token, "**********") // it may say all that it got
+	return errors.New(printable.Line(strings.TrimSpace(said)))
 }

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"brine/cmd/app"
+	"brine/cmd/assembly"
 	"brine/cmd/runner"
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/fleet/queue"
 	"brine/internal/py/value"
+	"brine/internal/view/lint"
 	"brine/runner/reactor"
 )
 
@@ -84,6 +86,7 @@ func (r *reacting) begin(ctx context.Context, env *fun.Env) (stop func()) {
 		defer close(brought)
 		r.bring(bringing)
 	}()
+	r.check(ctx)
 	r.s.Note("events are heard: " + r.globs())
 	visiting, end := context.WithCancel(ctx)
 	if r.o.collect != "" {
@@ -99,6 +102,25 @@ func (r *reacting) begin(ctx context.Context, env *fun.Env) (stop func()) {
 		}
 		done()
 		<-brought
+	}
+}
+
+// check names the reactions that can never be run, before an event asks for them. The others
+// are run all the same.
+func (r *reacting) check(ctx context.Context) {
+	if err := r.s.OpenGit(ctx); err != nil { // files may come from there
+		r.s.Tell(fmt.Errorf("the files of the reactors are not checked: %w", err))
+		return
+	}
+	faults, later := lint.Reactors(ctx, r.s.Env(ctx, r.s.JIDs.Next(r.app.Host.Now())), r.m)
+	for _, f := range later {
+		r.s.Note("not checked before an event comes: " + f.Error())
+	}
+	for _, f := range faults {
+		r.s.Fault(f)
+	}
+	if len(faults) > 0 {
+		r.s.Tell(errors.New("reactions above cannot be run: their events become failed entries of the queue; 'brine run reactor.list' checks the files again"))
 	}
 }
 
@@ -184,7 +206,7 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 			r.became(decision, entry, key)
 			return nil
 		}
-		if r.q.Ping(ctx) == nil {
+		if assembly.Answers(err) && r.q.Ping(ctx) == nil { // a full disk is waited for
 			answers++
 		}
 		if ctx.Err() != nil || answers >= refusals { // the queue answers, and does not take it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/cmd/app"
+	"brine/cmd/assembly"
 	"brine/cmd/runner"
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
@@ -254,7 +255,7 @@ func (k *sinking) asked(ctx context.Context, ask func(context.Context) error) er
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		err := ask(try)
 		cancel()
-		if err != nil && k.q.Ping(ctx) == nil {
+		if err != nil && assembly.Answers(err) && k.q.Ping(ctx) == nil { // a full disk is waited for
 			answers++
 		}
 		if err == nil || ctx.Err() != nil || answers >= refusals { // it answers, and does not take it

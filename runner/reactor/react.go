@@ -61,21 +61,21 @@ func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Ma
 	at := map[string]place{}
 	for _, e := range m.Match(tag) {
 		for _, name := range e.Files {
-			files, err := find(ctx, env, name)
+			files, err := e.find(ctx, env, name)
 			if err != nil {
-				faults = append(faults, &source.Error{Pos: e.Pos, Err: fmt.Errorf("reactor %s: %w", e.Glob, err)})
+				faults = append(faults, err)
 				continue
 			}
 			for _, f := range files {
 				ids, err := compile(ctx, env, f, tag, data)
 				if err != nil {
-					faults = append(faults, faultsOf(f.path, err)...)
+					faults = append(faults, FaultsOf(f.Path, err)...)
 					continue
 				}
 				for k, body := range ids.All() {
 					all.Delete(k) // the later one also comes later
 					all.Set(k, body)
-					at[value.Str(k)] = place{f.path, ids.Pos(k)}
+					at[value.Str(k)] = place{f.Path, ids.Pos(k)}
 				}
 			}
 		}
@@ -92,9 +92,13 @@ func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Ma
 // OfFile returns the reactions of a file, by what it rendered to. Whether their functions
 // exist is not looked at. The error has all faults, with their places; the reactions are
 // those that nothing is wrong with.
-func OfFile(env *fun.Env, path string, data *value.Map) ([]*Reaction, error) {
-	if err := shape(data); err != nil {
-		return nil, faultsOf(path, err)
+func OfFile(env *fun.Env, path string, rendered value.Value) ([]*Reaction, error) {
+	data, err := idsOf(rendered)
+	if err == nil {
+		err = shape(data)
+	}
+	if err != nil {
+		return nil, FaultsOf(path, err)
 	}
 	return reactions(env, data, func(id string) place { return place{path, data.Pos(id)} }, func(fun.Kind, string) error { return nil })
 }
@@ -133,15 +137,51 @@ type place struct {
 	pos  source.Pos
 }
 
-// A file is an SLS file of reactions.
-type file struct {
-	path, abs string
-	text      []byte
+// A File is an SLS file of reactions.
+type File struct {
+	Path string // as messages have it
+	Abs  string
+	Text []byte
+}
+
+// Input is what a renderer gets of the file, with an event.
+func (f *File) Input(tag, data value.Value) render.Input {
+	return render.Input{Path: f.Path, Abs: f.Abs, SLS: f.Path, SaltEnv: "base", Text: f.Text, Vars: value.MapOf("tag", tag, "data", data)}
+}
+
+// Files returns the files of all entries, each once. The faults are of those that cannot be
+// read.
+func (m Map) Files(ctx context.Context, env *fun.Env) (out []File, faults source.Errors) {
+	seen := map[string]bool{}
+	for _, e := range m {
+		for _, name := range e.Files {
+			files, err := e.find(ctx, env, name)
+			if err != nil {
+				faults = append(faults, err)
+			}
+			for _, f := range files {
+				if !seen[f.Abs+f.Path] {
+					seen[f.Abs+f.Path] = true
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out, faults
+}
+
+// find returns the files that a name of an entry means.
+func (e *Entry) find(ctx context.Context, env *fun.Env, name string) ([]File, *source.Error) {
+	files, err := find(ctx, env, name)
+	if err != nil {
+		return nil, &source.Error{Pos: e.Pos, Err: fmt.Errorf("reactor %s: %w", e.Glob, err)}
+	}
+	return files, nil
 }
 
 // find returns the files that a name means, each with its text: a salt:// URL is one of
 // them, a path may be a glob.
-func find(ctx context.Context, env *fun.Env, name string) ([]file, error) {
+func find(ctx context.Context, env *fun.Env, name string) ([]File, error) {
 	if path, saltenv, ok := fun.SplitURL(name); ok {
 		return served(ctx, env, path, cmp.Or(saltenv, "base"))
 	}
@@ -152,7 +192,7 @@ func find(ctx context.Context, env *fun.Env, name string) ([]file, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%s does not exist", name)
 	}
-	var out []file
+	var out []File
 	for _, p := range paths {
 		text, err := env.Host.ReadFile(p)
 		if err != nil {
@@ -161,7 +201,7 @@ func find(ctx context.Context, env *fun.Env, name string) ([]file, error) {
 		if len(text) > maxFile {
 			return nil, fmt.Errorf("%s has more than %d bytes", p, maxFile)
 		}
-		out = append(out, file{p, p, text})
+		out = append(out, File{p, p, text})
 	}
 	return out, nil
 }
@@ -170,7 +210,7 @@ func find(ctx context.Context, env *fun.Env, name string) ([]file, error) {
 const maxFile = 16 << 20
 
 // served returns a file of the file roots.
-func served(ctx context.Context, env *fun.Env, path, saltenv string) ([]file, error) {
+func served(ctx context.Context, env *fun.Env, path, saltenv string) ([]File, error) {
 	info, err := env.Up.Stat(ctx, saltenv, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -187,25 +227,35 @@ func served(ctx context.Context, env *fun.Env, path, saltenv string) ([]file, er
 	if err == nil && len(text) > maxFile {
 		err = fmt.Errorf("salt://%s has more than %d bytes", path, maxFile)
 	}
-	return []file{{path, info.Abs, text}}, err
-}
-
-// compile renders a file with an event, and returns what each ID says.
-func compile(ctx context.Context, env *fun.Env, f file, tag string, data *value.Map) (*value.Map, error) {
-	v, err := render.For(env).Run().SLS(ctx, render.Input{
-		Path: f.path, Abs: f.abs, SLS: f.path, SaltEnv: "base", Text: f.text, Vars: value.MapOf("tag", tag, "data", data),
-	})
 	if err != nil {
 		return nil, err
 	}
+	return []File{{path, info.Abs, text}}, nil
+}
+
+// compile renders a file with an event, and returns what each ID says.
+func compile(ctx context.Context, env *fun.Env, f File, tag string, data *value.Map) (*value.Map, error) {
+	v, err := render.For(env).Run().SLS(ctx, f.Input(tag, data))
+	if err != nil {
+		return nil, err
+	}
+	m, err := idsOf(v)
+	if err != nil {
+		return nil, err
+	}
+	return m, shape(m)
+}
+
+// idsOf returns what a file rendered to as the mapping of IDs that it is to be.
+func idsOf(v value.Value) (*value.Map, error) {
 	m, ok := v.(*value.Map)
 	switch {
-	case v == nil || ok && m.Len() == 0: // a condition that does not hold
+	case v == nil: // a condition that does not hold
 		return value.NewMap(0), nil
 	case !ok:
 		return nil, fmt.Errorf("a file of reactions has a mapping of IDs, not %s", value.Kind(v))
 	}
-	return m, shape(m)
+	return m, nil
 }
 
 // shape returns an error for an ID that is not a reaction.
@@ -225,12 +275,9 @@ func shape(m *value.Map) error {
 	return nil
 }
 
-// faultsOf returns the faults of a file, each with a place.
-func faultsOf(path string, err error) source.Errors {
+// FaultsOf returns the faults of a file, each with a place.
+func FaultsOf(path string, err error) source.Errors {
 	all := source.Faults(err)
-	if len(all) == 0 {
-		return source.Errors{{Pos: source.Pos{File: path}, Err: err}}
-	}
 	for i, f := range all {
 		if f.Pos.File == "" {
 			g := *f

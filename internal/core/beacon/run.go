@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"brine/internal/core/fun"
@@ -167,4 +168,33 @@ func sorted(m *value.Map) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// Try has the beacons that are enabled look, and forgets what they found: the faults are of
+// what they cannot look at on this machine.
+func (c *Config) Try(ctx context.Context, env *fun.Env) (faults []error) {
+	for _, e := range c.Entries {
+		if !c.Enabled || !e.Enabled || ctx.Err() != nil {
+			continue
+		}
+		tried := *e
+		tried.items = slices.DeleteFunc(slices.Clone(e.items), func(x item) bool { return x.name == "refresh" }) // of the lists of packages
+		state := value.MapOf("since", strconv.FormatInt(env.Host.Now().Unix(), 10))                              // else the first look does not read the journal
+		_, err := e.Kind.look(ctx, &look{Entry: &tried, env: env, state: state, first: true})
+		for _, err := range each(err) {
+			faults = append(faults, &source.Error{Pos: e.At, Err: fmt.Errorf("beacon %q: %w", e.Name, err)})
+		}
+	}
+	return faults
+}
+
+// each returns the errors that were joined.
+func each(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }

@@ -224,16 +224,25 @@ func (p *parser) filters() {
 		switch {
 		case p.Map.Has(x.key):
 			*x.at = p.Texts(x.key)
+			if len(*x.at) == 0 && len(p.Errs) == 0 && !strings.HasPrefix(x.key, "exclude") {
+				p.Fault("%s names nothing: leave it out for all events", x.key)
+			}
 		case x.option != "":
 			switch v := p.opts.At(x.option).(type) {
+			case nil:
 			case string:
 				*x.at = jobs.Names(v)
 			case *value.List:
-				*x.at = fun(v)
+				if *x.at = fun(v); len(*x.at) < v.Len() {
+					p.Fault("%s must be a list of strings, not %s", x.option, value.Repr(v))
+				}
+			default:
+				p.Fault("%s must be a list of strings, not %s", x.option, value.Kind(v))
 			}
 		}
 		for _, pattern := range *x.at {
-			if _, err := pyre.Expr(pattern, ""); err != nil {
+			// What has a character that globs do not have is meant as a regular expression.
+			if _, err := pyre.Compile(pattern, 0); err != nil && strings.ContainsAny(pattern, `()|+^$\{}`) {
 				p.Fault("%s: %q is neither a glob nor a regular expression: %v", x.key, pattern, err)
 			}
 		}

@@ -101,6 +101,8 @@ func TestFaults(t *testing.T) {
 		{value.MapOf("kind", "file", "path", "x", "spool", "big"), "spool must be a number from 65536 to"},
 		{value.MapOf("kind", "file", "path", "x", "wait", int64(-1)), "wait must be a number of seconds from 0 to 3600, not -1"},
 		{value.MapOf("kind", "file", "path", "x", "tags", int64(1)), "tags must be a list of strings"},
+		{value.MapOf("kind", "file", "path", "x", "tags", value.NewList()), "tags names nothing: leave it out for all events"},
+		{value.MapOf("kind", "file", "path", "x", "exclude", "salt/(job|run"), `exclude: "salt/(job|run" is neither a glob nor a regular expression`},
 		{value.MapOf("kind", "logstash"), `address: "" is not an address such as tcp://logs.example.com:5000`},
 		{value.MapOf("kind", "logstash", "address", "unix:///dev/log"), `address: "unix:///dev/log" is not an address`},
 		{value.MapOf("kind", "syslog", "address", "logs.example.com:514"), "unix:///dev/log"},
@@ -111,6 +113,12 @@ func TestFaults(t *testing.T) {
 		_, err := Read(value.MapOf(Option, value.MapOf("out", tt.settings)), "/", os.ReadFile)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", value.Repr(tt.settings), err, tt.want)
+		}
+	}
+	for _, bad := range []value.Value{value.MapOf("salt/*", true), value.NewList("salt/*", int64(7))} { // else the sink would get all
+		opts := value.MapOf(Option, value.MapOf("out", value.MapOf("kind", "file", "path", "x")), "event_return_whitelist", bad)
+		if _, err := Read(opts, "/", os.ReadFile); err == nil || !strings.Contains(err.Error(), "event_return_whitelist must be a list of strings, not ") {
+			t.Errorf("%s: %v", value.Repr(bad), err)
 		}
 	}
 	if _, err := Read(value.MapOf(Option, value.MapOf("a/b", value.MapOf("kind", "file", "path", "x"))), "/", os.ReadFile); err == nil || !strings.Contains(err.Error(), "letters, digits") {

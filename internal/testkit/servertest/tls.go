@@ -45,13 +45,19 @@ func NewCA(t testing.TB) *CA {
 // Issue writes a certificate for names and addresses, and its key, into dir.
 func (ca *CA) Issue(t testing.TB, dir, as string, names ...string) (cert, key string) {
 	t.Helper()
-	return ca.issue(t, dir, nil, as, names)
+	return ca.issue(t, dir, nil, as, names, time.Now().Add(time.Hour))
 }
 
-func (ca *CA) issue(t testing.TB, dir string, owner *syscall.Credential, as string, names []string) (cert, key string) {
+// IssueExpired is [CA.Issue] of a certificate that has expired.
+func (ca *CA) IssueExpired(t testing.TB, dir, as string, names ...string) (cert, key string) {
+	t.Helper()
+	return ca.issue(t, dir, nil, as, names, time.Now().Add(-time.Minute))
+}
+
+func (ca *CA) issue(t testing.TB, dir string, owner *syscall.Credential, as string, names []string, until time.Time) (cert, key string) {
 	t.Helper()
 	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: as}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: as}, NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	for _, n := range names {
@@ -106,7 +112,7 @@ func writePEM(t testing.TB, path, kind string, der []byte, owner *syscall.Creden
 // for localhost, not for its address.
 func (ca *CA) tlsFiles(t testing.TB, dir string, owner *syscall.Credential) (own, cert, key string) {
 	t.Helper()
-	cert, key = ca.issue(t, dir, owner, "server", []string{"localhost"})
+	cert, key = ca.issue(t, dir, owner, "server", []string{"localhost"}, time.Now().Add(time.Hour))
 	own = filepath.Join(dir, "ca.pem")
 	writePEM(t, own, "CERTIFICATE", ca.cert.Raw, owner)
 	return own, cert, key

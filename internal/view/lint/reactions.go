@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ func kindsOf(data *value.Map) (reacts, thorium bool) {
 
 // reactions checks the SLS of a reactor, by what it rendered to. It reports whether it is
 // one, or one of a Thorium. Neither has states.
-func (r *run) reactions(path string, v value.Value) bool {
+func (r *run) reactions(ctx context.Context, path string, v value.Value) bool {
 	data, ok := v.(*value.Map)
 	if !ok {
 		return false
@@ -61,6 +62,12 @@ func (r *run) reactions(path string, v value.Value) bool {
 	}
 	for _, x := range all {
 		r.function(x.Table(), x.Fun, x.Pos)
+		names, saltenv := slsOf(x)
+		for _, name := range names {
+			if !isUnknown(name) && !isUnknown(saltenv) {
+				r.absentSLS(ctx, saltenv, name, x.Pos)
+			}
+		}
 	}
 	return true
 }

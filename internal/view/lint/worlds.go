@@ -92,7 +92,7 @@ func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rende
 		got.data, got.err = r.tolerant(ctx, in)
 	}
 	got.asked, got.choices = r.probe.asked, r.probe.choices
-	if got.err == nil && r.reactions(in.Path, got.data) {
+	if got.err == nil && r.reactions(ctx, in.Path, got.data) {
 		got.data = value.NewMap(0)
 	}
 	if got.err != nil && got.asked && !isSyntax(got.err) {

@@ -18,12 +18,18 @@ import (
 	"brine/runner/reactor"
 )
 
+// A Check checks reactors before an event comes: faults are what can never be honoured, later
+// is what depends on the event.
+type Check func(ctx context.Context, env *fun.Env, m reactor.Map) (faults, later source.Errors)
+
 // Module returns the runner module "reactor". open opens the queue of the workers.
-func Module(open func(context.Context, *fun.Env) (*queue.Store, error)) fun.Module {
+func Module(open func(context.Context, *fun.Env) (*queue.Store, error), check Check) fun.Module {
 	return fun.Module{Name: "reactor", Kind: fun.Runner, Doc: "Run what SLS files ask for as a reaction to an event.", Specs: []fun.Spec{
 		{
-			Name: "list", Do: list, Lookup: true,
-			Doc: "Return the reactors of the configuration: globs of tags, with the SLS files that react to them.",
+			Name: "list", Lookup: true,
+			Do: func(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) { return list(ctx, c, check) },
+			Doc: "Return the reactors of the configuration: globs of tags, with the SLS files that react to them.\n" +
+				"It fails if a file does not exist or does not render, or a reaction can never be run, and says which.",
 			Src: "runners/reactor.py list_",
 		},
 		{
@@ -43,16 +49,32 @@ func Module(open func(context.Context, *fun.Env) (*queue.Store, error)) fun.Modu
 
 // read returns the reactors of the configuration.
 func read(c *fun.Call) (reactor.Map, error) {
-	conf := c.Env.Opts.Str("conf_file")
-	return reactor.Read(c.Env.Host, c.Env.Opts, filepath.Dir(conf), func(string) source.Pos { return source.Pos{File: conf} })
+	return reactor.Read(c.Env.Host, c.Env.Opts, filepath.Dir(c.Env.Opts.Str("conf_file")), place(c))
 }
 
-func list(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+// place returns where options are written.
+func place(c *fun.Call) func(string) source.Pos {
+	return func(string) source.Pos { return source.Pos{File: c.Env.Opts.Str("conf_file")} }
+}
+
+func list(ctx context.Context, c *fun.Call, check Check) (res fun.Result, err error) {
 	m, err := read(c)
 	if err != nil {
-		return fun.Result{}, err
+		return res, err
 	}
-	return fun.Value(m.Value())
+	res.Value = m.Value()
+	faults, later := check(ctx, c.Env, m)
+	if _, err := reactor.ReadLimits(c.Env.Opts, place(c)); err != nil {
+		faults = append(faults, source.Faults(err)...)
+	}
+	for _, f := range faults {
+		c.Env.Fault(f)
+		res.Retcode = 1
+	}
+	for _, f := range later {
+		c.Env.Note("not checked before an event comes: %v", f)
+	}
+	return res, nil
 }
 
 type reactArgs struct {

@@ -14,12 +14,12 @@ import (
 )
 
 // Unavailable reports whether an error says that a database cannot be reached or does not
-// serve now: it is starting or stopping, is a standby, has no connection left, or is
-// locked. An answer, such as to a wrong password, is none of that.
+// serve now: it is starting or stopping, is a standby, has no connection left, is locked, or
+// its disk is full. An answer, such as to a wrong password, is none of that.
 func Unavailable(err error) bool {
 	if m, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		// Too many connections, shutdown, read-only, waits and deadlocks.
-		return slices.Contains([]uint16{1040, 1053, 1077, 1203, 1205, 1213, 1290, 1836, 1927}, m.Number)
+		// A full disk, too many connections, shutdown, read-only, waits and deadlocks.
+		return slices.Contains([]uint16{1021, 1114, 1040, 1053, 1077, 1203, 1205, 1213, 1290, 1836, 1927}, m.Number)
 	}
 	if p, ok := errors.AsType[*pgconn.PgError](err); ok {
 		// Connection, resources, the operator, the system, and a standby.
