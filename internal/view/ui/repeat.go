@@ -55,7 +55,7 @@ func mayResumeRun(s *Server, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	view, _ := x.view(1 << 30)
+	view, _ := s.viewRun(r.Context(), x, 1<<30)
 	if view.Spec.single() || view.JID == "" {
 		return nil // it is not resumed
 	}
