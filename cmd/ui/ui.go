@@ -236,6 +236,9 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 
 // visitors reads who may come: users, and programs with tokens or by hooks.
 func (o *options) visitors(a *app.App, c *cobra.Command, opts *ui.Options) (err error) {
+	if o.groupsHeader != "" && len(o.proxies) == 0 {
+		return app.Usagef(c, "--groups-header needs --trusted-proxy: only a proxy is believed")
+	}
 	if len(o.proxies) > 0 {
 		if opts.Proxy, err = o.proxy(c); err != nil {
 			return err

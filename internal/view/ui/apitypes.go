@@ -177,7 +177,7 @@ func (x startTemplate) form() url.Values {
 // A Run is a run that was started on the pages or by the API.
 type Run struct {
 	ID          string     `json:"id"`
-	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function"`
+	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function,plan"`
 	Name        string     `json:"name" doc:"What is run; of a retry, the jid of the job."`
 	JID         string     `json:"jid,omitempty" doc:"The id of its job, as soon as there is one."`
 	State       string     `json:"state" enum:"running,waiting,stopping,succeeded,failed,stopped,refused,interrupted,lost"`
@@ -516,7 +516,7 @@ func definitionOf(e Entry) Definition {
 }
 
 // runKinds are the kinds of runs in the API.
-var runKinds = map[string]string{kept.Orchestrations: "orchestration", kept.Chains: "chain", kept.Templates: "template", kept.Jobs: "retry", kept.Hosts: "ping", kept.Functions: "function"}
+var runKinds = map[string]string{kept.Orchestrations: "orchestration", kept.Chains: "chain", kept.Templates: "template", kept.Jobs: "retry", kept.Hosts: "ping", kept.Functions: "function", kept.Plans: "plan"}
 
 func runOf(v runView) Run {
 	x := Run{
