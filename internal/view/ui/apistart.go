@@ -119,7 +119,7 @@ func (s *Server) apiResumeRun(c *apiCall, _ *nothing) (*RunDetail, error) {
 		return nil, err
 	}
 	view, _ := x.view(0, c.scope())
-	if !view.over() || view.JID == "" || view.Spec.single() {
+	if !view.over() || view.JID == "" || !view.Spec.goesOn() {
 		return nil, &apiError{kind: conflict, detail: "The run has not ended, nothing of it was begun, or it has no steps."}
 	}
 	spec := view.Spec

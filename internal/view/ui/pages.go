@@ -191,7 +191,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // addResults adds what a run left, from the history and the job cache.
 func (s *Server) addResults(ctx context.Context, v *runView) {
-	if !v.over() || v.JID == "" {
+	if !v.over() || v.JID == "" || v.Spec.Kind == kept.Plans { // a plan leaves no record
 		return
 	}
 	job, err := s.readJob(ctx, v.JID)
@@ -269,7 +269,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	view, _ := s.viewRun(r.Context(), x, 0)
-	if !view.over() || view.JID == "" || view.Spec.single() {
+	if !view.over() || view.JID == "" || !view.Spec.goesOn() {
 		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, nothing of it was begun, or it has no steps.")
 		return
 	}

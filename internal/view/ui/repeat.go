@@ -56,7 +56,7 @@ func mayResumeRun(s *Server, r *http.Request, v *visit) error {
 		return err
 	}
 	view, _ := s.viewRun(r.Context(), x, 1<<30)
-	if view.Spec.single() || view.JID == "" {
+	if !view.Spec.goesOn() || view.JID == "" {
 		return nil // it is not resumed
 	}
 	// What was resumed with its own arguments goes on with them.

@@ -61,6 +61,9 @@ func (x runSpec) single() bool {
 	return x.Kind == kept.Jobs || x.Kind == kept.Hosts || x.Kind == kept.Functions
 }
 
+// goesOn reports whether a further run can go on with the run.
+func (x runSpec) goesOn() bool { return !x.single() && x.Kind != kept.Plans }
+
 // title is what is run, in a few words.
 func (x runSpec) title() string {
 	if x.Kind == kept.Jobs {
