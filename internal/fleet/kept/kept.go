@@ -55,19 +55,19 @@ const (
 
 // A Spec is what is run.
 type Spec struct {
-	Version int       `json:"version"`
-	JID     string    `json:"jid"` // "" before the run is created: any that is free
-	Kind    string    `json:"kind"`
-	Name    string    `json:"name"`
-	Test    bool      `json:"test,omitempty"`
-	Resume  string    `json:"resume,omitempty"` // the job id of the run that it goes on with
-	Plan    string    `json:"plan,omitempty"`   // the job id of the run whose plan it applies
-	Hosts   []string  `json:"hosts,omitempty"`  // that are asked whether they answer
-	Once    string    `json:"once,omitempty"`   // digest of the form that asked for it; "": none did
-	AdHoc   bool      `json:"ad_hoc,omitempty"` // it is not, or need not be, what is defined
-	User    string    `json:"user"`
+	Version int      `json:"version"`
+	JID     string   `json:"jid"` // "" before the run is created: any that is free
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	Test    bool     `json:"test,omitempty"`
+	Resume  string   `json:"resume,omitempty"` // the job id of the run that it goes on with
+	Plan    string   `json:"plan,omitempty"`   // the job id of the run whose plan it applies
+	Hosts   []string `json:"hosts,omitempty"`  // that are asked whether they answer
+	Once    string   `json:"once,omitempty"`   // digest of the form that asked for it; "": none did
+	AdHoc   bool     `json:"ad_hoc,omitempty"` // it is not, or need not be, what is defined
+	User    string   `json:"user"`
 	// Within are globs for the hosts that the run may reach; none: all.
-	Within []string `json:"within,omitempty"`
+	Within  []string  `json:"within,omitempty"`
 	Started time.Time `json:"started"`
 	// Args are those of the command line of brine, without what is in [Run.Answers]; none:
 	// somebody typed them.

@@ -206,7 +206,7 @@ type exportHistory struct {
 	Until string `json:"-" query:"until" doc:"Only until this date."`
 }
 
-// apiExport sends executions. If it fails in the midst, the last line is missing, which has
+// apiExport sends executions. If it fails while it sends, the last line is missing, which has
 // the numbers of the others.
 func (s *Server) apiExport(c *apiCall, in *exportHistory) (*plainText, error) {
 	f := historyFilter{Name: in.Name, Kind: in.Kind, User: in.User, Host: in.Host, Since: in.Since, Until: in.Until}

@@ -139,7 +139,7 @@ func ofJob(s *Server, r *http.Request, x Scope) error {
 func ofLowJob(s *Server, r *http.Request, x Scope) error {
 	err := s.jobIn(r.Context(), r.PostForm.Get("jid"), x)
 	if errors.Is(err, ErrNotFound) && !x.byName() {
-		return nil // what is not there says so, and what is there leaves hosts out
+		return nil // what is not there says so, and of other jobs, hosts are left out
 	}
 	return err
 }

@@ -177,7 +177,7 @@ func (x Scope) recurs(runs string) error {
 	return nil
 }
 
-// recursNow is recurs for a schedule that is there.
+// recursNow is recurs for an existing schedule.
 func (x Scope) recursNow(ctx context.Context, b Backend, name string) error {
 	if !x.Limited() {
 		return nil
@@ -203,7 +203,7 @@ func newRecurring(_ *Server, r *http.Request, x Scope) error {
 	return x.recurs(runs)
 }
 
-// ofRecurring is the rule of a schedule that is there.
+// ofRecurring is the rule of an existing schedule.
 func ofRecurring(s *Server, r *http.Request, x Scope) error {
 	return x.recursNow(r.Context(), s.back(r.Context()).b, r.PathValue("name"))
 }
