@@ -231,9 +231,11 @@ func permit(ctl *fun.Env, o EnvOptions) *fleet.Permit {
 		ACL: opts.At("publisher_acl"), SudoACL: value.Truth(opts.At("sudo_acl")), Blacklist: opts.At("publisher_acl_blacklist"),
 	}
 	for _, e := range o.Host.Environ() {
-		if name, ok := strings.CutPrefix(e, "SUDO_USER="); ok && p.Root && name != "" && name != p.User {
+		if name, ok := strings.CutPrefix(e, "SUDO_USER="); ok && p.Root && name != "" && name != p.User && !strings.HasPrefix(p.User, "sudo_") {
 			p.User = "sudo_" + name
-			break
+		}
+		if globs, ok := strings.CutPrefix(e, fleet.OnHosts+"="); ok { // of an empty list, none may be reached
+			p.Hosts = strings.Split(globs, ",")
 		}
 	}
 	return p

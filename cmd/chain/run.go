@@ -375,7 +375,7 @@ func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) e
 		return err
 	}
 	argv = append(argv, flags...)
-	t := &library.Timer{Chain: args[0], At: when, User: a.Getenv(app.OnBehalf), Tree: tree, Work: work, Argv: argv}
+	t := &library.Timer{Chain: args[0], At: when, User: a.Getenv(app.OnBehalf), Hosts: library.HostsOf(a), Tree: tree, Work: work, Argv: argv}
 	if o.print {
 		fmt.Fprintln(a.Out, printable.Line(x.Shell(t)))
 		return nil

@@ -12,6 +12,7 @@ import (
 	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
+	"brine/internal/fleet"
 	"brine/internal/view/chain"
 )
 
@@ -20,9 +21,10 @@ type Timer struct {
 	ID    string // the name of the timer, or the number of the job of at
 	Chain string
 	At    time.Time
-	User  string // on whose behalf; "" is the user of this process
-	Tree  string // the directory of the chain
-	Work  string // where the command runs
+	User  string   // on whose behalf; "" is the user of this process
+	Hosts []string // globs for the hosts that the user is limited to; none: all
+	Tree  string   // the directory of the chain
+	Work  string   // where the command runs
 	Argv  []string
 }
 
@@ -94,8 +96,8 @@ func (x *Timers) command(t *Timer) host.Cmd {
 			"--unit=" + t.unit(), "--description=" + t.Description(), "--on-calendar=" + t.At.UTC().Format(time.DateTime) + " UTC", "--timer-property=AccuracySec=1s", "--collect",
 			"--working-directory=" + t.Work,
 		}
-		if t.User != "" {
-			args = append(args, "--setenv="+app.OnBehalf+"="+t.User)
+		for _, e := range t.env() {
+			args = append(args, "--setenv="+e)
 		}
 		args = append(args, "--", t.Argv[0])
 		for _, a := range t.Argv[1:] { // systemd replaces variables
@@ -108,10 +110,38 @@ func (x *Timers) command(t *Timer) host.Cmd {
 
 // line is the command that at runs.
 func (t *Timer) line() string {
-	if t.User != "" {
-		return app.OnBehalf + "=" + app.ShellWord(t.User) + " " + shellLine(t.Argv)
+	var b strings.Builder
+	for _, e := range t.env() {
+		name, text, _ := strings.Cut(e, "=")
+		b.WriteString(name + "=" + app.ShellWord(text) + " ")
 	}
-	return shellLine(t.Argv)
+	return b.String() + shellLine(t.Argv)
+}
+
+// env is what the environment of the command has more.
+func (t *Timer) env() []string {
+	if t.User == "" {
+		return nil
+	}
+	return Behalf(t.User, t.Hosts)
+}
+
+// Behalf is what the environment of a run for a user of brine ui has more. hosts are globs for
+// the hosts that it may reach; none: all.
+func Behalf(user string, hosts []string) []string {
+	env := []string{app.OnBehalf + "=" + user}
+	if len(hosts) > 0 {
+		env = append(env, fleet.OnHosts+"="+strings.Join(hosts, ","))
+	}
+	return env
+}
+
+// HostsOf are the globs for the hosts that this process may reach, by its environment.
+func HostsOf(a *app.App) []string {
+	if text := a.Getenv(fleet.OnHosts); text != "" {
+		return strings.Split(text, ",")
+	}
+	return nil
 }
 
 func shellLine(argv []string) string {

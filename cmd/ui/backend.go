@@ -257,7 +257,7 @@ func (b *backend) Planned(ctx context.Context) (out []ui.Planned, err error) {
 
 // Schedule has a chain run later, with the flags that runs of the pages have; see
 // [ui.Backend].
-func (b *backend) Schedule(ctx context.Context, chain, at, user string) error {
+func (b *backend) Schedule(ctx context.Context, chain, at, user string, hosts []string) error {
 	return b.session(ctx, func(s *session.Session) error {
 		when, err := library.ParseWhen(at, s.App.Host.Now())
 		if err != nil {
@@ -275,7 +275,7 @@ func (b *backend) Schedule(ctx context.Context, chain, at, user string) error {
 		argv := append([]string{b.exe, "chain", "run", chain, "--yes"}, b.args...)
 		b.scheduling.Lock()
 		defer b.scheduling.Unlock()
-		err = x.Add(ctx, &library.Timer{Chain: chain, At: when, User: user, Tree: tree, Work: work, Argv: argv})
+		err = x.Add(ctx, &library.Timer{Chain: chain, At: when, User: user, Hosts: hosts, Tree: tree, Work: work, Argv: argv})
 		if errors.Is(err, library.ErrScheduled) { // the form was sent twice
 			return nil
 		}
@@ -559,10 +559,22 @@ func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map)
 	if answers != nil {
 		secret = value.EncodeJSON(answers)
 	}
+	if spec.Plan != "" {
+		made, err := st.Open(spec.Plan)
+		if err != nil {
+			return nil, err
+		}
+		spec.Args = slices.Concat([]string{"apply", made.PlanFile()}, spec.Args)
+	}
 	r, lock, err := st.Create(spec, secret, func(r *kept.Run) []string {
 		args := spec.Args
-		if answers != nil {
+		switch {
+		case answers != nil:
 			args = append(slices.Clone(args), "--answers="+r.Answers())
+		case spec.Kind == kept.Plans:
+			args = append(slices.Clone(args), "--save="+r.PlanFile())
+		case spec.Plan != "": // it has its flags
+			return args
 		}
 		return append(args, b.args...)
 	})
@@ -577,7 +589,7 @@ func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map)
 	}
 	defer log.Close()
 	// A run that is ended has no time to wait for its steps.
-	env := append(os.Environ(), app.OnBehalf+"="+spec.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	env := append(slices.Concat(os.Environ(), library.Behalf(spec.User, spec.Within)), "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
 	if _, err = b.app.Host.Start(host.Cmd{Argv: []string{b.exe, kept.Command, r.Dir()}, Env: env, Stdin: lock, Stdout: log, Stderr: log}); err != nil {
 		r.Remove()
 		return nil, err

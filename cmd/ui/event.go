@@ -2,14 +2,40 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"brine/cmd/session"
 	"brine/internal/core/event"
+	"brine/internal/core/redact"
 	"brine/internal/py/value"
 	"brine/internal/view/ui"
 )
+
+// Events shows the events of all runs of this user on this machine, as 'brine run state.event'
+// does; see [ui.Backend].
+func (b *backend) Events(ctx context.Context, ready func(), each func(tag string, data *value.Map) bool) error {
+	return b.session(ctx, func(s *session.Session) error {
+		from, ok := s.Env(ctx, "").Peers.(interface {
+			Watch(ctx context.Context, ready func(), each func(event.Event) bool) error
+		})
+		if !ok {
+			return errors.New("the events of other processes cannot be seen here")
+		}
+		known := s.Secrets
+		if known == nil {
+			known = redact.NewSet() // no program has them, whatever records do
+		}
+		if err := knowPillar(ctx, s, known); err != nil {
+			return err
+		}
+		return from.Watch(ctx, ready, func(e event.Event) bool {
+			data, _ := known.Mask(redact.Hide(e.Data)).(*value.Map)
+			return each(e.Tag, data)
+		})
+	})
+}
 
 // SendEvent sends an event as 'brine run event.send' does; see [ui.Backend].
 func (b *backend) SendEvent(ctx context.Context, tag string, data *value.Map) (by string, err error) {

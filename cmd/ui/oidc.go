@@ -20,13 +20,13 @@ import (
 
 // An oidcFile is the file of --oidc: how a provider of OpenID Connect logs users in.
 type oidcFile struct {
-	issuer, clientID, secretFile string
-	userClaim, caFile, name      string
-	scopes                       []string
+	issuer, clientID, secretFile         string
+	userClaim, groupsClaim, caFile, name string
+	scopes                               []string
 }
 
 // oidcKeys are the keys of the file.
-var oidcKeys = []string{"issuer", "client_id", "client_secret_file", "scopes", "user_claim", "ca_file", "name"}
+var oidcKeys = []string{"issuer", "client_id", "client_secret_file", "scopes", "user_claim", "groups_claim", "ca_file", "name"}
 
 func parseOIDC(file string, text []byte) (*oidcFile, error) {
 	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: file}, text)
@@ -40,7 +40,7 @@ func parseOIDC(file string, text []byte) (*oidcFile, error) {
 	o := &oidcFile{userClaim: "email", scopes: []string{"email", "profile"}}
 	texts := map[string]*string{
 		"issuer": &o.issuer, "client_id": &o.clientID, "client_secret_file": &o.secretFile,
-		"user_claim": &o.userClaim, "ca_file": &o.caFile, "name": &o.name,
+		"user_claim": &o.userClaim, "groups_claim": &o.groupsClaim, "ca_file": &o.caFile, "name": &o.name,
 	}
 	for k, x := range m.All() {
 		key := value.Str(k)
@@ -77,7 +77,7 @@ func (o *options) sso(a *app.App, origin string) (*ui.SSO, error) {
 		return nil, err
 	}
 	c := oidc.Config{
-		Issuer: cfg.issuer, ClientID: cfg.clientID, Scopes: cfg.scopes, UserClaim: cfg.userClaim,
+		Issuer: cfg.issuer, ClientID: cfg.clientID, Scopes: cfg.scopes, UserClaim: cfg.userClaim, GroupsClaim: cfg.groupsClaim,
 		Redirect: origin + ui.SSOCallback, Now: time.Now,
 	}
 	if cfg.secretFile != "" {

@@ -85,6 +85,9 @@ With --chains, --orchestrations or --templates, the token can see and run only w
 has one of these names: globs, separated by commas. Kinds that are not given are not
 allowed then, nor is what concerns everything, such as the list of hosts.
 
+With --hosts, it reaches only hosts with these IDs, and sees only what they returned: a run
+is refused that has other targets. Alone, this does not limit what can be run.
+
 With --events, the token can send events whose tags begin with one of these prefixes,
 and nothing else. Name the token as the machine that uses it: that is the id of its
 events.`,
@@ -99,6 +102,7 @@ events.`,
 	f.StringSliceVar(&o.scope.Orchestrations, "orchestrations", nil, "only orchestrations with these names")
 	f.StringSliceVar(&o.scope.Chains, "chains", nil, "only chains with these names")
 	f.StringSliceVar(&o.scope.Templates, "templates", nil, "only templates with these names")
+	f.StringSliceVar(&o.scope.Hosts, "hosts", nil, "only hosts with these IDs")
 	f.StringSliceVar(&o.scope.Events, "events", nil, "only events whose tags begin with these prefixes")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(ui.RoleNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -119,10 +123,13 @@ func addToken(a *app.App, c *cobra.Command, o *tokenOptions, name string) error 
 	for _, x := range []struct {
 		flag  string
 		globs []string
-	}{{"orchestrations", o.scope.Orchestrations}, {"chains", o.scope.Chains}, {"templates", o.scope.Templates}, {"events", o.scope.Events}} {
+	}{{"orchestrations", o.scope.Orchestrations}, {"chains", o.scope.Chains}, {"templates", o.scope.Templates}, {"hosts", o.scope.Hosts}, {"events", o.scope.Events}} {
 		err := ui.CheckGlobs(x.globs)
 		if x.flag == "events" {
 			err = ui.CheckPrefixes(x.globs)
+		}
+		if err == nil && x.flag == "hosts" {
+			err = ui.CheckHosts(x.globs)
 		}
 		if err == nil && c.Flags().Changed(x.flag) && len(x.globs) == 0 { // else the token had no limit
 			err = errors.New("give at least one name")

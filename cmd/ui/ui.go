@@ -33,6 +33,7 @@ type options struct {
 	origin          string
 	proxies         []string
 	userHeader      string
+	groupsHeader    string
 	open            bool
 	openMetrics     bool
 	saltAPI         bool
@@ -98,7 +99,8 @@ Ctrl-C.`,
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "oidc", "tokens", "hooks", "open-metrics", "salt-api", "origin", "trusted-proxy", "user-header"}
+	f.StringVar(&o.groupsHeader, "groups-header", "", "header in which --trusted-proxy gives the groups of the user, separated by commas")
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "oidc", "tokens", "hooks", "open-metrics", "salt-api", "origin", "trusted-proxy", "user-header", "groups-header"}
 	complete.Flags(c)
 	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newHook(a, nil), newOpenAPI(a))
 	return c
@@ -234,6 +236,9 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 
 // visitors reads who may come: users, and programs with tokens or by hooks.
 func (o *options) visitors(a *app.App, c *cobra.Command, opts *ui.Options) (err error) {
+	if o.groupsHeader != "" && len(o.proxies) == 0 {
+		return app.Usagef(c, "--groups-header needs --trusted-proxy: only a proxy is believed")
+	}
 	if len(o.proxies) > 0 {
 		if opts.Proxy, err = o.proxy(c); err != nil {
 			return err
@@ -282,7 +287,7 @@ func (o *options) proxy(c *cobra.Command) (*ui.Proxy, error) {
 	if o.users == "" || o.origin == "" {
 		return nil, app.Usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
 	}
-	p := &ui.Proxy{Header: o.userHeader}
+	p := &ui.Proxy{Header: o.userHeader, Groups: o.groupsHeader}
 	for _, x := range o.proxies {
 		net, err := netip.ParsePrefix(x)
 		if ip, ierr := netip.ParseAddr(x); ierr == nil {

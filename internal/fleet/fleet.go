@@ -372,6 +372,9 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if err := f.permit(ctx, limits, job, found.ids); err != nil {
 		return fun.Summary{}, err
 	}
+	if err := f.Permit.reaches(job, slices.Sorted(maps.Keys(found.all()))); err != nil {
+		return fun.Summary{}, err
+	}
 	f.leftOut.add(found.outside, len(found.ids)+len(found.unavailable) > 0)
 	targets, away, owner := found.ids, found.unavailable, found.owner
 	unknown := slices.Sorted(maps.Keys(away))

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -24,7 +26,29 @@ type Permit struct {
 	SudoACL   bool
 	Blacklist value.Value
 	Limits    *fun.Limits
+	// Hosts are those of OnHosts: globs for the ids of machines that jobs may be for, by the limits of a user
+	// of brine ui; none: all.
+	Hosts []string
 }
+
+// reaches returns an error that names the machines among ids that jobs may not be for: also
+// of jobs that other machines call, and of those that go on.
+func (p *Permit) reaches(job fun.Job, ids []string) error {
+	if p == nil || len(p.Hosts) == 0 {
+		return nil
+	}
+	beyond := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(p.Hosts, func(g string) bool { ok, _ := path.Match(g, id); return ok })
+	})
+	if len(beyond) == 0 {
+		return nil
+	}
+	return fun.Errorf("%s may not be run on %s: %s is limited to hosts=%s", name(job), fun.Some(beyond), cmp.Or(p.Behalf, "this run"), strings.Join(p.Hosts, ","))
+}
+
+// OnHosts is the environment variable with globs, separated by commas, for the hosts that a
+// run for a user of brine ui may reach.
+const OnHosts = "BRINE_ON_HOSTS"
 
 // The options, for errors.
 const (

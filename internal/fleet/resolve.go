@@ -33,6 +33,18 @@ type targets struct {
 	outside []string
 }
 
+// all are the machines that a job runs on, or would where they could be asked.
+func (t *targets) all() map[string]bool {
+	out := make(map[string]bool, len(t.ids)+len(t.unavailable))
+	for _, id := range t.ids {
+		out[id] = true
+	}
+	for id := range t.unavailable {
+		out[id] = true
+	}
+	return out
+}
+
 // targets returns the machines that a job is for, within what Keep leaves.
 func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 	t, err := f.matched(ctx, job, true)
@@ -365,6 +377,9 @@ type master interface {
 func (f *Fleet) CallMaster(ctx context.Context, fleet string, kind fun.Kind, name string, args fun.Args) (v any, jid string, ok bool, err error) {
 	if err := f.hasFleet(fleet); err != nil {
 		return nil, "", false, err
+	}
+	if f.Permit != nil && len(f.Permit.Hosts) > 0 {
+		return nil, "", false, fun.Errorf("%s cannot run on the master of the fleet %s: it may reach other machines than hosts=%s", name, fleet, strings.Join(f.Permit.Hosts, ","))
 	}
 	if f.Keep != nil {
 		return nil, "", false, fun.Errorf("%s cannot run on the master of the fleet %s: it may reach machines that --limit leaves out", name, fleet)

@@ -52,6 +52,7 @@ var environment = Topic{
 			{"TRACEPARENT", "the trace that a run belongs to"},
 		}},
 		{"Set by brine", []Row{
+			{"BRINE_ON_HOSTS", "globs, separated by commas, for the hosts that a run for a user of 'brine ui' may reach"},
 			{"BRINE_ON_BEHALF_OF", "user of 'brine ui' for whom a run is started; nobody is asked on the terminal then"},
 		}},
 	},

@@ -39,6 +39,7 @@ const (
 	endFile     = "end.json"
 	requestFile = "request"
 	secretFile  = "answers.json"
+	planFile    = "plan.json"
 )
 
 // The kinds of runs.
@@ -49,20 +50,24 @@ const (
 	Functions      = "functions" // a function on hosts
 	Jobs           = "jobs"      // a job on hosts, again on those that failed in it
 	Hosts          = "hosts"     // hosts are asked whether they answer
+	Plans          = "plans"     // the plan of an orchestration is made
 )
 
 // A Spec is what is run.
 type Spec struct {
-	Version int       `json:"version"`
-	JID     string    `json:"jid"` // "" before the run is created: any that is free
-	Kind    string    `json:"kind"`
-	Name    string    `json:"name"`
-	Test    bool      `json:"test,omitempty"`
-	Resume  string    `json:"resume,omitempty"` // the job id of the run that it goes on with
-	Hosts   []string  `json:"hosts,omitempty"`  // that are asked whether they answer
-	Once    string    `json:"once,omitempty"`   // digest of the form that asked for it; "": none did
-	AdHoc   bool      `json:"ad_hoc,omitempty"` // it is not, or need not be, what is defined
-	User    string    `json:"user"`
+	Version int      `json:"version"`
+	JID     string   `json:"jid"` // "" before the run is created: any that is free
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	Test    bool     `json:"test,omitempty"`
+	Resume  string   `json:"resume,omitempty"` // the job id of the run that it goes on with
+	Plan    string   `json:"plan,omitempty"`   // the job id of the run whose plan it applies
+	Hosts   []string `json:"hosts,omitempty"`  // that are asked whether they answer
+	Once    string   `json:"once,omitempty"`   // digest of the form that asked for it; "": none did
+	AdHoc   bool     `json:"ad_hoc,omitempty"` // it is not, or need not be, what is defined
+	User    string   `json:"user"`
+	// Within are globs for the hosts that the run may reach; none: all.
+	Within  []string  `json:"within,omitempty"`
 	Started time.Time `json:"started"`
 	// Args are those of the command line of brine, without what is in [Run.Answers]; none:
 	// somebody typed them.
@@ -296,6 +301,12 @@ func (r *Run) Remove() { _ = os.RemoveAll(r.dir) }
 // Answers is the file of the answers of a template, which only the user of brine can
 // read. It is removed when the run has ended.
 func (r *Run) Answers() string { return filepath.Join(r.dir, secretFile) }
+
+// PlanFile is the file of the plan that a run of Plans makes.
+func (r *Run) PlanFile() string { return filepath.Join(r.dir, planFile) }
+
+// Plan returns the plan that the run has made.
+func (r *Run) Plan() ([]byte, error) { return os.ReadFile(r.PlanFile()) }
 
 // Log opens the log of the run, for writing. The process of the run has it as stdout and
 // stderr.

@@ -38,9 +38,10 @@ type visit struct {
 	began   time.Time
 	seen    time.Time
 	session [sha256.Size]byte
-	hash    string // of the password that was given
-	token   *Token // of a program; nil: it is a browser
-	scope   Scope  // what a user is limited to
+	hash    string   // of the password that was given
+	token   *Token   // of a program; nil: it is a browser
+	scope   Scope    // what a user is limited to
+	groups  []string // that a provider or a proxy says the user is in
 }
 
 // access knows who has logged in.
@@ -101,7 +102,7 @@ func (a *access) redeem(token string) (valid, expired bool) {
 // enter logs a browser in.
 func (a *access) enter(w http.ResponseWriter, u user) {
 	id := secret()
-	v := &visit{name: u.name, role: u.role, scope: u.scope, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
+	v := &visit{name: u.name, role: u.role, scope: u.scope, groups: u.groups, hash: u.hash, csrf: secret(), began: a.now(), seen: a.now(), session: sha256.Sum256([]byte(id))}
 	a.mu.Lock()
 	if len(a.visits) >= maxSessions {
 		a.forgetOldest()
@@ -156,13 +157,13 @@ func (a *access) visitor(r *http.Request) *visit {
 // browsers, without a cookie: requests that bring none, such as those that other
 // sites or monitoring send, must not end the visits of others.
 func (a *access) proxied(u user) *visit {
-	key := sha256.Sum256([]byte(u.role.String() + " " + u.name + " " + u.scope.String())) // other rights are another visit
+	key := sha256.Sum256([]byte(u.role.String() + " " + u.name + " " + u.scope.String() + "\n" + strings.Join(u.groups, ","))) // other rights are another visit
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := a.visits[key]
 	if v == nil || v.expired(now) {
-		v = &visit{name: u.name, role: u.role, scope: u.scope, csrf: secret(), began: now, session: key}
+		v = &visit{name: u.name, role: u.role, scope: u.scope, groups: u.groups, csrf: secret(), began: now, session: key}
 		a.visits[key] = v
 	}
 	v.seen = now
@@ -232,7 +233,7 @@ func (s *Server) who(r *http.Request) *visit {
 		if err != nil {
 			return nil
 		}
-		if u, ok := users.find(p.user(r)); ok {
+		if u, ok := users.admit(p.user(r), p.groups(r)); ok {
 			return s.access.proxied(u)
 		}
 		return nil
@@ -253,7 +254,7 @@ func (s *Server) current(v *visit) bool {
 	if err != nil {
 		return false
 	}
-	u, ok := users.find(v.name)
+	u, ok := users.admit(v.name, v.groups)
 	return ok && u.role == v.role && u.scope.String() == v.scope.String() && (s.opts.Proxy != nil || u.hash == v.hash)
 }
 

@@ -125,6 +125,21 @@ func aChainRun(over bool) func(*site, *spy) string {
 	}
 }
 
+// aPlan makes a plan.
+func aPlan(s *site, _ *spy) string {
+	x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Plans, Name: "orch.deploy"}}, "editor")
+	if err == nil {
+		<-s.ran
+		err = os.WriteFile(x.kept.PlanFile(), []byte(`{"format": 1, "steps": []}`), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.fake.end <- 0
+	<-x.done()
+	return x.ID
+}
+
 // apiSamples are requests of all routes of the API, by their patterns.
 func apiSamples() map[string][]apiSample {
 	planned := func(s *site, _ *spy) string {
@@ -139,27 +154,31 @@ func apiSamples() map[string][]apiSample {
 	}
 	const answers = `{"targets": {"web": "web1"}, "values": {"port": 80, "token": "0123"}}`
 	v1 := map[string][]apiSample{
-		"GET /openapi.json":                {{path: "/openapi.json", inScope: true}},
-		"GET /orchestrations":              {{path: "/orchestrations", inScope: true}},
-		"GET /orchestrations/{name}":       {{path: "/orchestrations/orch.deploy"}},
-		"POST /orchestrations/{name}/runs": {{path: "/orchestrations/orch.deploy/runs", body: `{"test": true}`}},
-		"GET /chains":                      {{path: "/chains", inScope: true}},
-		"GET /chains/{name}":               {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
-		"POST /chains/{name}/runs":         {{path: "/chains/friday/runs", inScope: true}, {path: "/chains/monday/runs"}},
-		"GET /orchestrations/{name}/check": {{path: "/orchestrations/orch.deploy/check"}},
-		"GET /templates/{name}/check":      {{path: "/templates/site/check"}},
-		"GET /chains/{name}/check":         {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
+		"GET /openapi.json":                 {{path: "/openapi.json", inScope: true}},
+		"GET /orchestrations":               {{path: "/orchestrations", inScope: true}},
+		"GET /orchestrations/{name}":        {{path: "/orchestrations/orch.deploy"}},
+		"POST /orchestrations/{name}/runs":  {{path: "/orchestrations/orch.deploy/runs", body: `{"test": true}`}},
+		"POST /orchestrations/{name}/plans": {{path: "/orchestrations/orch.deploy/plans"}},
+		"GET /plans/{id}":                   {{path: "/plans/RUN", before: aPlan}},
+		"POST /plans/{id}/runs":             {{path: "/plans/RUN/runs", before: aPlan}},
+		"GET /history/export":               {{path: "/history/export?name=deploy"}},
+		"GET /chains":                       {{path: "/chains", inScope: true}},
+		"GET /chains/{name}":                {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
+		"POST /chains/{name}/runs":          {{path: "/chains/friday/runs", inScope: true}, {path: "/chains/monday/runs"}},
+		"GET /orchestrations/{name}/check":  {{path: "/orchestrations/orch.deploy/check"}},
+		"GET /templates/{name}/check":       {{path: "/templates/site/check"}},
+		"GET /chains/{name}/check":          {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
 		"POST /chains/{name}/schedules": {
 			{path: "/chains/friday/schedules", body: `{"at": "2099-01-01T00:00:00Z"}`, inScope: true},
 			{path: "/chains/monday/schedules", body: `{"at": "2099-01-01T00:00:00+01:00"}`},
 		},
 		"DELETE /chains/{name}/schedules/{schedule}": {{path: "/chains/friday/schedules/friday-0", before: planned, inScope: true}, {path: "/chains/monday/schedules/monday-0", before: planned}},
 		"GET /schedules":                {{path: "/schedules", before: planned, inScope: true}},
-		"GET /recurring":                {{path: "/recurring", before: recurringOne}},
+		"GET /recurring":                {{path: "/recurring", before: recurringOne, inScope: true}},
 		"POST /recurring":               {{path: "/recurring", body: `{"name": "weekly", "queue": "ops", "kind": "template", "what": "site@week", "every": "6h"}`}},
-		"POST /recurring/{name}/pause":  {{path: "/recurring/weekly/pause", before: recurringOne}},
-		"POST /recurring/{name}/resume": {{path: "/recurring/weekly/resume", before: recurringOne}},
-		"DELETE /recurring/{name}":      {{path: "/recurring/weekly", before: recurringOne}},
+		"POST /recurring/{name}/pause":  {{path: "/recurring/weekly/pause", before: recurringOne, inScope: true}},
+		"POST /recurring/{name}/resume": {{path: "/recurring/weekly/resume", before: recurringOne, inScope: true}},
+		"DELETE /recurring/{name}":      {{path: "/recurring/weekly", before: recurringOne, inScope: true}},
 		"GET /templates":                {{path: "/templates", inScope: true}},
 		"GET /templates/{name}":         {{path: "/templates/site"}},
 		"POST /templates/{name}/runs":   {{path: "/templates/site/runs", body: answers}, {path: "/templates/site/runs", body: strings.Replace(answers, "{", `{"resume": "`+siteJID+`", `, 1)}},
@@ -174,7 +193,7 @@ func apiSamples() map[string][]apiSample {
 		"GET /approvals":                {{path: "/approvals?all=true", before: asks, inScope: true}},
 		"POST /approvals/{id}/approve":  {{path: "/approvals/RUN/approve", before: asks, inScope: true}},
 		"POST /approvals/{id}/refuse":   {{path: "/approvals/RUN/refuse", body: `{"comment": "no"}`, before: asks, inScope: true}},
-		"GET /jobs":                     {{path: "/jobs?all=true"}},
+		"GET /jobs":                     {{path: "/jobs?all=true", inScope: true}},
 		"GET /jobs/{jid}":               {{path: "/jobs/" + chainStepJID, inScope: true}, {path: "/jobs/" + chainJID, inScope: true}, {path: "/jobs/" + stepJID}, {path: "/jobs/" + adHocJID}},
 		"POST /jobs/{jid}/resume": {
 			{path: "/jobs/" + orchJID + "/resume"},
@@ -191,7 +210,7 @@ func apiSamples() map[string][]apiSample {
 		"GET /history/{jid}": {{path: "/history/" + chainJID, inScope: true}, {path: "/history/" + jidAt(1)}},
 		"GET /hosts":         {{path: "/hosts?expr=G@os:x"}},
 		"GET /hosts/{id}":    {{path: "/hosts/web1"}},
-		"GET /audit":         {{path: "/audit"}},
+		"GET /audit":         {{path: "/audit", inScope: true}},
 		"POST /events":       {{path: "/events", body: `{"tag": "deploy/done", "data": {"n": 1}}`, scope: Scope{Events: []string{"deploy"}}}},
 	}
 	out := map[string][]apiSample{

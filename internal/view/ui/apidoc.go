@@ -103,6 +103,8 @@ func (d *document) answer(path string, o *apiOp) object {
 		return object{"description": text}
 	case o.answer == reflect.TypeFor[plainText]() && strings.HasSuffix(path, ".json"):
 		return object{"description": text, "content": object{mime: object{"schema": object{"type": "object"}}}}
+	case o.answer == reflect.TypeFor[plainText]() && strings.HasSuffix(path, "/export"):
+		return object{"description": text, "content": object{"application/x-ndjson": object{"schema": object{"type": "string"}}}}
 	case o.answer == reflect.TypeFor[plainText]():
 		return object{"description": text, "content": object{"text/plain": object{"schema": object{"type": "string"}}}}
 	case o.events:

@@ -17,13 +17,13 @@ func (s *Server) apiRunEvents(c *apiCall, _ *nothing) (*RunDetail, error) {
 		return nil, err
 	}
 	after, _ := strconv.Atoi(c.r.Header.Get("Last-Event-ID"))
-	if view, _ := x.view(0); after > view.Rev { // of another run of the server
+	if view, _ := s.viewRun(c.r.Context(), x, 0); after > view.Rev { // of another run of the server
 		after = 0
 	}
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(c.w)
 	for first := true; s.stillValid(c.v); first = false {
-		view, changed := x.view(after)
+		view, changed := s.viewRun(c.r.Context(), x, after)
 		event := ":\n\n" // shows that the server is still there
 		if first || view.Rev > after {
 			event = runEvent(view)

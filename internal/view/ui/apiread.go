@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -96,7 +97,7 @@ func (s *Server) apiRuns(c *apiCall, in *listRuns) (*RunList, error) {
 	}
 	out := &RunList{Items: []Run{}}
 	err := s.runs.each(c.r.Context(), func(v runView) (more bool) {
-		if in.Cursor != "" && v.ID >= in.Cursor || !c.scope().allows(v.Spec.Kind, v.Spec.Name) || in.State != "" && v.state() != in.State {
+		if in.Cursor != "" && v.ID >= in.Cursor || !c.scope().sees(v.Spec.Spec) || in.State != "" && v.state() != in.State {
 			return true
 		}
 		if len(out.Items) == in.limit() {
@@ -104,7 +105,7 @@ func (s *Server) apiRuns(c *apiCall, in *listRuns) (*RunList, error) {
 			return false
 		}
 		if x, err := s.runs.find(c.r.Context(), v.ID); err == nil {
-			v, _ = x.view(1 << 30)
+			v, _ = s.viewRun(c.r.Context(), x, 1<<30)
 		}
 		out.Items = append(out.Items, runOf(v))
 		return true
@@ -117,7 +118,7 @@ func (s *Server) apiRun(c *apiCall, _ *nothing) (*RunDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, _ := x.view(0)
+	view, _ := s.viewRun(c.r.Context(), x, 0)
 	return runDetailOf(view), nil
 }
 
@@ -182,40 +183,63 @@ type listExecutions struct {
 	Since  string `json:"-" query:"since" doc:"Only since this date, such as 2026-12-01."`
 }
 
-// maxScanned bounds how many executions are looked at for a token with limits.
-const maxScanned = 5000
-
 func (s *Server) apiHistory(c *apiCall, in *listExecutions) (*ExecutionList, error) {
 	f := historyFilter{Name: in.Name, Kind: in.Kind, Status: in.Status, User: in.User, Host: in.Host, Since: in.Since, Before: in.Cursor}
 	q, err := f.query()
 	if err != nil {
 		return nil, &apiError{kind: badParameter, detail: err.Error() + "."}
 	}
-	q.Limit = in.limit() + 1
-	out := &ExecutionList{Items: []Execution{}}
+	rows, more, err := s.executions(c.r.Context(), q, in.limit())
+	if err != nil {
+		return nil, err
+	}
+	return &ExecutionList{Items: list(rows, executionInfoOf), Next: more}, nil
+}
+
+// exportHistory asks for executions as 'brine history import' reads them.
+type exportHistory struct {
+	Name  string `json:"-" query:"name" doc:"Only of definitions with this name: a glob."`
+	Kind  string `json:"-" query:"kind" enum:"orchestration,chain,template" doc:"Only of this kind."`
+	User  string `json:"-" query:"user" doc:"Only of this user: a glob."`
+	Host  string `json:"-" query:"host" doc:"Only with this host."`
+	Since string `json:"-" query:"since" doc:"Only since this date, such as 2026-12-01."`
+	Until string `json:"-" query:"until" doc:"Only until this date."`
+}
+
+// apiExport sends executions. If it fails while it sends, the last line is missing, which has
+// the numbers of the others.
+func (s *Server) apiExport(c *apiCall, in *exportHistory) (*plainText, error) {
+	f := historyFilter{Name: in.Name, Kind: in.Kind, User: in.User, Host: in.Host, Since: in.Since, Until: in.Until}
+	q, err := f.query()
+	if err != nil {
+		return nil, &apiError{kind: badParameter, detail: err.Error() + "."}
+	}
+	out := &patientWriter{s: s, w: c.w}
 	err = s.back(c.r.Context()).history(c.r.Context(), func(st *history.Store) error {
-		for scanned := 0; ; {
-			rows, err := st.Executions(c.r.Context(), q)
-			if err != nil {
-				return err
-			}
-			for _, e := range rows {
-				if len(out.Items) == in.limit() || scanned == maxScanned {
-					out.Next = q.Before
-					return nil
-				}
-				scanned++
-				q.Before = e.JID
-				if c.scope().allows(e.Kind+"s", e.Name) {
-					out.Items = append(out.Items, executionInfoOf(e))
-				}
-			}
-			if len(rows) < q.Limit {
-				return nil
-			}
-		}
+		_, err := st.Export(c.r.Context(), out, q)
+		return err
 	})
-	return out, err
+	if out.begun {
+		return nil, nil
+	}
+	return nil, err
+}
+
+// A patientWriter sends what takes longer than an answer may.
+type patientWriter struct {
+	s     *Server
+	w     http.ResponseWriter
+	begun bool
+}
+
+// Write sends a part.
+func (p *patientWriter) Write(b []byte) (int, error) {
+	if !p.begun {
+		p.begun = true
+		p.w.Header().Set("Content-Type", "application/x-ndjson")
+	}
+	_ = http.NewResponseController(p.w).SetWriteDeadline(p.s.opts.Now().Add(writeTimeout))
+	return p.w.Write(b)
 }
 
 func (s *Server) apiExecution(c *apiCall, _ *nothing) (*ExecutionDetail, error) {
@@ -255,8 +279,17 @@ func (s *Server) apiHosts(c *apiCall, in *listHosts) (*HostList, error) {
 		out.Next = ids[len(ids)-1]
 	}
 	last, err := s.lastResults(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	kept, faults, err := s.back(ctx).facts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out.Note = strings.TrimSpace(out.Note + " " + factFaults(faults))
+	agrees, err := s.driftByHost(ctx)
 	for _, id := range ids {
-		x := HostSummary{ID: id}
+		x := HostSummary{ID: id, Facts: factsOf(kept[id]), Drift: agrees[id]}
 		if l := last[id]; l != nil {
 			r := hostResultOf(*l)
 			x.Last = &r
@@ -271,7 +304,13 @@ func (s *Server) apiHost(c *apiCall, _ *nothing) (*HostDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &HostDetail{ID: x.ID, InRoster: x.Known, Problem: x.Problem, Jobs: list(x.Jobs, hostResultOf), Executions: list(x.Steps, hostExecutionOf)}, nil
+	out := &HostDetail{Facts: factsOf(x.Facts), Drift: x.Drift, ID: x.ID, InRoster: x.Known, Problem: x.Problem, Jobs: list(x.Jobs, hostResultOf), Executions: list(x.Steps, hostExecutionOf)}
+	if x.Facts != nil {
+		if grains, err := x.Facts.Grains(); err == nil { // else the problem says so
+			out.Grains = value.StrictJSON(grains)
+		}
+	}
+	return out, nil
 }
 
 func (s *Server) apiSchedules(c *apiCall, _ *nothing) (*ScheduleList, error) {

@@ -17,16 +17,16 @@ func apiRoutes() []route {
 		op("startTemplate", "Run a template.", named(kept.Templates), (*Server).apiStartTemplate).starting())
 	resumeTemplate.check = mayResumeTemplate
 	resumeRun := post("/runs/{id}/resume", "resume", each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined),
-		op("resumeRun", "Go on with a run that did not succeed, as a further run.", ofRun, (*Server).apiResumeRun).starting())
+		op("resumeRun", "Go on with a run that did not succeed, as a further run.", ofWholeRun, (*Server).apiResumeRun).starting())
 	resumeRun.check = mayResumeRun
 	resumeJob := post("/jobs/{jid}/resume", "resume", each(0, readRecords|readNames|runDefined, readRecords|readNames|runDefined|runAny),
 		op("resumeJob", "Go on with an execution that did not succeed, as a run.", ofExecution, (*Server).apiResumeJob).starting())
 	resumeJob.check = mayRepeatJob
 	retryJob := post("/jobs/{jid}/retry", "retry", each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny),
-		op("retryJob", "Run a job again on the hosts that failed in it.", unlimitedOnly, (*Server).apiRetryJob).starting())
+		op("retryJob", "Run a job again on the hosts that failed in it.", ofHosts, (*Server).apiRetryJob).starting())
 	retryJob.check = mayRepeatJob
 	function := post("/functions", "function", from(Editor, fullPowers|runAny),
-		op("startFunction", "Run an execution function on hosts.", unlimitedOnly, (*Server).apiStartFunction).starting())
+		op("startFunction", "Run an execution function on hosts.", ofHosts, (*Server).apiStartFunction).starting())
 	function.least = Editor
 	answer := func(verb, id, summary string, approve bool) route {
 		x := post("/approvals/{id}/"+verb, "approval."+verb, from(Operator, readRuns|answerRuns), op(id, summary, ofApproval, apiAnswer(approve)))
@@ -42,6 +42,11 @@ func apiRoutes() []route {
 		post("/orchestrations/{name}/runs", "run", from(Operator, readSteps|runTemplates|runDefined),
 			op("startOrchestration", "Run an orchestration.", named(kept.Orchestrations), (*Server).apiStartOrchestration).starting()),
 
+		post("/orchestrations/{name}/plans", "plan", from(Operator, readSteps|runTemplates|runDefined),
+			op("startPlan", "Make the plan of an orchestration, as a run that changes nothing.", named(kept.Orchestrations), (*Server).apiStartPlan).starting()),
+		get("/plans/{id}", from(Viewer, readRuns), op("getPlan", "Get a plan, if it has been made.", ofPlan, (*Server).apiPlan)),
+		post("/plans/{id}/runs", "run", from(Operator, readRuns|runDefined), op("applyPlan", "Run a plan, if nothing has changed since.", ofPlan, (*Server).apiApplyPlan).starting()),
+
 		get("/chains", from(Viewer, readNames), op("listChains", "List the chains.", filtered, (*Server).apiChains)),
 		get("/chains/{name}", each(readSteps|runTemplates, readSteps|runTemplates, readText), op("getChain", "Get a chain with its steps.", named(kept.Chains), (*Server).apiChain)),
 		row("GET "+apiBase+"/chains/{name}/check", Operator, "", from(Operator, checkPowers), op("checkChain", "Check a chain before it runs.", named(kept.Chains), (*Server).apiCheckChain)),
@@ -51,11 +56,11 @@ func apiRoutes() []route {
 			op("cancelSchedule", "Cancel a run of a chain that has not begun.", named(kept.Chains), (*Server).apiCancelSchedule).silent()),
 		get("/schedules", from(Viewer, readNames), op("listSchedules", "List the runs of chains that are scheduled.", filtered, (*Server).apiSchedules)),
 
-		get("/recurring", from(Viewer, readNames), op("listRecurring", "List what workers run again and again.", unlimitedOnly, (*Server).apiRecurring)),
-		post("/recurring", "recurring.add", from(Operator, readNames|planRuns), op("addRecurring", "Have workers run something again and again.", unlimitedOnly, (*Server).apiAddRecurring).creating()),
-		post("/recurring/{name}/pause", "recurring.pause", from(Operator, readNames|planRuns), op("pauseRecurring", "Keep a recurring schedule from being due.", unlimitedOnly, apiChangeRecurring(PauseRecurrence))),
-		post("/recurring/{name}/resume", "recurring.resume", from(Operator, readNames|planRuns), op("resumeRecurring", "End the pause of a recurring schedule.", unlimitedOnly, apiChangeRecurring(ResumeRecurrence))),
-		row("DELETE "+apiBase+"/recurring/{name}", Operator, "recurring.remove", from(Operator, planRuns), op("removeRecurring", "Remove a recurring schedule.", unlimitedOnly, (*Server).apiRemoveRecurring).silent()),
+		get("/recurring", from(Viewer, readNames), op("listRecurring", "List what workers run again and again.", filtered, (*Server).apiRecurring)),
+		post("/recurring", "recurring.add", from(Operator, readNames|planRuns), op("addRecurring", "Have workers run something again and again.", newRecurring, (*Server).apiAddRecurring).creating()),
+		post("/recurring/{name}/pause", "recurring.pause", from(Operator, readNames|planRuns), op("pauseRecurring", "Keep a recurring schedule from being due.", ofRecurring, apiChangeRecurring(PauseRecurrence))),
+		post("/recurring/{name}/resume", "recurring.resume", from(Operator, readNames|planRuns), op("resumeRecurring", "End the pause of a recurring schedule.", ofRecurring, apiChangeRecurring(ResumeRecurrence))),
+		row("DELETE "+apiBase+"/recurring/{name}", Operator, "recurring.remove", from(Operator, planRuns), op("removeRecurring", "Remove a recurring schedule.", ofRecurring, (*Server).apiRemoveRecurring).silent()),
 
 		get("/templates", from(Viewer, readNames), op("listTemplates", "List the templates.", filtered, (*Server).apiTemplates)),
 		get("/templates/{name}", from(Viewer, readNames), op("getTemplate", "Get a template with what it asks for.", named(kept.Templates), (*Server).apiTemplate)),
@@ -68,23 +73,24 @@ func apiRoutes() []route {
 		get("/runs/{id}", from(Viewer, readRuns), op("getRun", "Get a run with its steps and hosts.", ofRun, (*Server).apiRun)),
 		get("/runs/{id}/events", from(Viewer, readRuns), op("watchRun", "Watch a run, by server-sent events until it has ended.", ofRun, (*Server).apiRunEvents).streaming()),
 		get("/runs/{id}/output", from(Viewer, readRuns), op("getRunOutput", "Get what the programs of a run print, of one host from an offset on.", ofRun, (*Server).apiOutput)),
-		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofRun, (*Server).apiStopRun)),
-		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofRun, (*Server).apiKillRun)),
+		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofWholeRun, (*Server).apiStopRun)),
+		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofWholeRun, (*Server).apiKillRun)),
 		resumeRun,
 
 		get("/approvals", from(Viewer, readRuns), op("listApprovals", "List the runs that wait for a second person.", filtered, (*Server).apiApprovals)),
 		answer("approve", "approveRun", "Approve a run that waits.", true),
 		answer("refuse", "refuseRun", "Refuse a run that waits, which ends it.", false),
 
-		get("/jobs", from(Viewer, readRecords), op("listJobs", "List the jobs of the job cache.", unlimitedOnly, (*Server).apiJobs)),
+		get("/jobs", from(Viewer, readRecords), op("listJobs", "List the jobs of the job cache.", filtered, (*Server).apiJobs)),
 		get("/jobs/{jid}", from(Viewer, readRecords), op("getJob", "Get a job with what its hosts returned.", ofJob, (*Server).apiJob)),
 		resumeJob, retryJob,
 
 		get("/history", from(Viewer, readRecords), op("listExecutions", "List the executions of the history.", filtered, (*Server).apiHistory)),
+		get("/history/export", from(Viewer, readRecords), op("exportHistory", "Export executions as lines of JSON, for 'brine history import'.", unlimitedOnly, (*Server).apiExport)),
 		get("/history/{jid}", from(Viewer, readRecords), op("getExecution", "Get an execution with its steps and hosts.", ofExecution, (*Server).apiExecution)),
-		get("/hosts", each(readRecords|knownPowers, readRecords|exactPowers, readRecords|fullPowers), op("listHosts", "List the hosts that match a target expression.", unlimitedOnly, (*Server).apiHosts)),
-		get("/hosts/{id}", from(Viewer, readRecords|knownPowers), op("getHost", "Get a host with its newest results.", unlimitedOnly, (*Server).apiHost)),
-		get("/audit", from(Viewer, readRecords), op("listAudit", "List what users and tokens did.", unlimitedOnly, (*Server).apiAudit)),
+		get("/hosts", each(readRecords|knownPowers, readRecords|exactPowers, readRecords|fullPowers), op("listHosts", "List the hosts that match a target expression.", ofHosts, (*Server).apiHosts)),
+		get("/hosts/{id}", from(Viewer, readRecords|knownPowers), op("getHost", "Get a host with its newest results.", ofHosts, (*Server).apiHost)),
+		get("/audit", from(Viewer, readRecords), op("listAudit", "List what users and tokens did.", filtered, (*Server).apiAudit)),
 
 		post("/events", "event", from(Operator, sendEvents), op("sendEvent", "Send an event, to which reactors may react. The token needs the prefix of its tag.", eventsOnly, (*Server).apiSendEvent)),
 

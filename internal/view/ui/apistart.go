@@ -32,7 +32,7 @@ func (c *apiCall) begin(s *Server, spec runSpec) (*RunDetail, error) {
 // started is the answer for a run that was started.
 func (c *apiCall) started(x *run) *RunDetail {
 	c.w.Header().Set("Location", apiBase+path("runs", x.ID))
-	view, _ := x.view(0)
+	view, _ := x.view(0, c.scope())
 	return runDetailOf(view)
 }
 
@@ -109,7 +109,7 @@ func (s *Server) apiEnd(c *apiCall, hard bool) (*RunDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, _ := x.view(0)
+	view, _ := x.view(0, c.scope())
 	return runDetailOf(view), nil
 }
 
@@ -118,8 +118,8 @@ func (s *Server) apiResumeRun(c *apiCall, _ *nothing) (*RunDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, _ := x.view(0)
-	if !view.over() || view.JID == "" || view.Spec.single() {
+	view, _ := x.view(0, c.scope())
+	if !view.over() || view.JID == "" || !view.Spec.goesOn() {
 		return nil, &apiError{kind: conflict, detail: "The run has not ended, nothing of it was begun, or it has no steps."}
 	}
 	spec := view.Spec

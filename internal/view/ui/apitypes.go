@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/kept"
@@ -176,7 +177,7 @@ func (x startTemplate) form() url.Values {
 // A Run is a run that was started on the pages or by the API.
 type Run struct {
 	ID          string     `json:"id"`
-	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function"`
+	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function,plan"`
 	Name        string     `json:"name" doc:"What is run; of a retry, the jid of the job."`
 	JID         string     `json:"jid,omitempty" doc:"The id of its job, as soon as there is one."`
 	State       string     `json:"state" enum:"running,waiting,stopping,succeeded,failed,stopped,refused,interrupted,lost"`
@@ -213,6 +214,7 @@ type RunStep struct {
 	HostsFailed int       `json:"hosts_failed"`
 	Hosts       []RunHost `json:"hosts" doc:"At most 50: those that failed, then those that are being worked on."`
 	HostsMore   int       `json:"hosts_more" doc:"How many hosts are left out; the job of the step has all."`
+	HostsHidden int       `json:"hosts_hidden,omitempty" doc:"How many hosts are not shown to you, because of your limits."`
 }
 
 // A RunHost is a host in a step.
@@ -229,6 +231,7 @@ type RunOutput struct {
 	Next    int64        `json:"next" doc:"The offset to go on with."`
 	Over    bool         `json:"over" doc:"The run has ended: where there are no parts either, that was all."`
 	Removed bool         `json:"removed" doc:"The output was removed: that of the newest 20 runs is kept."`
+	Note    string       `json:"note,omitempty" doc:"Of which hosts nothing is shown to you."`
 }
 
 // An OutputHost is a host of which there is output.
@@ -280,7 +283,7 @@ type JobDetail struct {
 	Ended       string    `json:"ended,omitempty" doc:"When it ended, as the job cache has it, in the time zone of the controller."`
 	Arguments   string    `json:"arguments,omitempty"`
 	Parent      string    `json:"parent,omitempty" doc:"The jid of the orchestration that it is a step of."`
-	Damage      string    `json:"damage,omitempty" doc:"What is wrong with the record."`
+	Damage      string    `json:"damage,omitempty" doc:"What is wrong with the record, or of which hosts nothing is shown to you."`
 	Resumable   bool      `json:"resumable"`
 	Retryable   int       `json:"retryable" doc:"On how many hosts it can run again."`
 	Steps       []JobStep `json:"steps" doc:"Of an orchestration."`
@@ -322,7 +325,7 @@ type JobState struct {
 type HostList struct {
 	Items []HostSummary `json:"items" doc:"By ID."`
 	Total int           `json:"total" doc:"How many hosts match."`
-	Note  string        `json:"note,omitempty" doc:"Which hosts may match, too."`
+	Note  string        `json:"note,omitempty" doc:"Which hosts may match, too, and which are not shown to you."`
 	Next  string        `json:"next,omitempty" doc:"The cursor of the next page."`
 }
 
@@ -330,6 +333,28 @@ type HostList struct {
 type HostSummary struct {
 	ID   string      `json:"id"`
 	Last *HostResult `json:"last,omitempty" doc:"Its newest result."`
+	// What is kept of it.
+	Facts *HostFacts `json:"facts,omitempty" doc:"What it said of itself when it was last asked for its facts."`
+	Drift string     `json:"drift,omitempty" doc:"Whether it agrees with its states; of several plans, the worst."`
+}
+
+// HostFacts are what a host said of itself.
+type HostFacts struct {
+	At     time.Time `json:"at" doc:"When it said so."`
+	JID    string    `json:"jid,omitempty" doc:"The job that asked."`
+	OS     string    `json:"os,omitempty"`
+	Kernel string    `json:"kernel,omitempty"`
+	Arch   string    `json:"arch,omitempty"`
+	CPUs   int64     `json:"cpus,omitempty"`
+	Memory int64     `json:"memory,omitempty" doc:"MiB."`
+}
+
+// factsOf are the facts of a host; nil: none are kept.
+func factsOf(f *facts.Facts) *HostFacts {
+	if f == nil {
+		return nil
+	}
+	return &HostFacts{At: f.At, JID: f.JID, OS: f.OS, Kernel: f.Kernel, Arch: f.Arch, CPUs: f.CPUs, Memory: f.Memory}
 }
 
 // A HostResult is how a host did in a job.
@@ -348,6 +373,9 @@ type HostDetail struct {
 	Problem    string          `json:"problem,omitempty" doc:"Why the roster could not be read."`
 	Jobs       []HostResult    `json:"jobs"`
 	Executions []HostExecution `json:"executions" doc:"Its steps in the newest executions."`
+	Facts      *HostFacts      `json:"facts,omitempty" doc:"What it said of itself when it was last asked for its facts."`
+	Grains     json.RawMessage `json:"grains,omitempty" object:"yes" doc:"All that it said then."`
+	Drift      string          `json:"drift,omitempty" doc:"Whether it agrees with its states; of several plans, the worst."`
 }
 
 // A HostExecution is what a host made of a step of an execution.
@@ -488,7 +516,7 @@ func definitionOf(e Entry) Definition {
 }
 
 // runKinds are the kinds of runs in the API.
-var runKinds = map[string]string{kept.Orchestrations: "orchestration", kept.Chains: "chain", kept.Templates: "template", kept.Jobs: "retry", kept.Hosts: "ping", kept.Functions: "function"}
+var runKinds = map[string]string{kept.Orchestrations: "orchestration", kept.Chains: "chain", kept.Templates: "template", kept.Jobs: "retry", kept.Hosts: "ping", kept.Functions: "function", kept.Plans: "plan"}
 
 func runOf(v runView) Run {
 	x := Run{
@@ -508,7 +536,7 @@ func runDetailOf(v runView) *RunDetail {
 func runStepOf(s stepView) RunStep {
 	return RunStep{
 		Number: s.Number, ID: s.ID, Function: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, JID: s.JID,
-		HostsTotal: s.Hosts, HostsDone: s.HostsDone, HostsFailed: s.HostsBad, HostsMore: s.More,
+		HostsTotal: s.Hosts, HostsDone: s.HostsDone, HostsFailed: s.HostsBad, HostsMore: s.More, HostsHidden: s.Hidden,
 		Hosts: list(s.Shown, func(h runHost) RunHost { return RunHost{h.ID, h.State, h.Comment} }),
 	}
 }

@@ -27,7 +27,7 @@ func (s *Server) details(name string, r *http.Request) string {
 		}
 	case r.PathValue("id") != "": // of a run
 		if x, err := s.findRun(r.Context(), r.PathValue("id")); err == nil {
-			view, _ := x.view(1 << 30)
+			view, _ := s.viewRun(r.Context(), x, 1<<30)
 			parts = []string{strings.TrimSpace(view.Spec.title() + " " + view.JID)}
 		}
 	case strings.HasPrefix(r.URL.Path, "/hosts/"):

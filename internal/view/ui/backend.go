@@ -69,8 +69,8 @@ type Backend interface {
 	Planned(ctx context.Context) ([]Planned, error)
 	// Schedule has a chain run once at a time for a user: a date and time in the time
 	// zone of the controller. A chain runs once at that time, even if it is asked for
-	// twice.
-	Schedule(ctx context.Context, chain, at, user string) error
+	// twice. hosts are globs for the hosts that the user is limited to; none: all.
+	Schedule(ctx context.Context, chain, at, user string, hosts []string) error
 	// Unschedule cancels what Planned returned.
 	Unschedule(ctx context.Context, id string) error
 	// Recurring returns the schedules of the queue, by name, with their next times before
@@ -101,6 +101,9 @@ type Backend interface {
 	// SendEvent sends an event to those who hear the events of this controller. by says in
 	// words who took it; the error is ErrNotSent if nobody did.
 	SendEvent(ctx context.Context, tag string, data *value.Map) (by string, err error)
+	// Events calls each for the events of the runs of this controller, without the secrets that
+	// records leave out, until it returns false or ctx ends; ready when none is missed any more.
+	Events(ctx context.Context, ready func(), each func(tag string, data *value.Map) bool) error
 	// Record puts what a user did into the audit record.
 	Record(ctx context.Context, a Action) error
 }

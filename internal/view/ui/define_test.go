@@ -59,7 +59,7 @@ func TestChainDefinition(t *testing.T) {
 			t.Errorf("%s: %d: %s", what, w.Code, w.Body)
 		}
 	}
-	if err := s.Schedule(t.Context(), "friday", "2099-12-01T02:00", "zoe"); err != nil {
+	if err := s.Schedule(t.Context(), "friday", "2099-12-01T02:00", "zoe", nil); err != nil {
 		t.Fatal(err)
 	}
 	w := b.post("/chains/friday/about", "version", version("friday"), "name", "monday")

@@ -38,7 +38,7 @@ func (s *Server) drift(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, driftPage(page{Title: "Drift", At: "drift", Who: v}, driftOf(subjects, len(faults), s.opts.Now())))
+	render(w, r, http.StatusOK, driftPage(page{Title: v.limits().titled("Drift"), At: "drift", Who: v}, driftOf(subjects, len(faults), s.opts.Now())))
 }
 
 // driftOf returns what is known at a time.

@@ -86,12 +86,15 @@ func argument(path string, text json.RawMessage) (value.Value, error) {
 
 // callOn is the run of a function on the hosts that an expression means now.
 func (s *Server) callOn(ctx context.Context, name, expr string, call *value.Map) (runSpec, error) {
-	ids, _, err := s.back(ctx).match(ctx, expr)
+	ids, err := s.back(ctx).matchToRun(ctx, expr)
 	if err == nil && len(ids) == 0 {
 		err = errors.New("nothing matches " + expr)
 	}
 	if err == nil {
 		err = plainIDs(ids)
+	}
+	if e, ok := errors.AsType[*apiError](err); ok {
+		return runSpec{}, e
 	}
 	if err != nil {
 		return runSpec{}, &apiError{kind: badAnswers, detail: "Nothing was run: see errors.", fields: []FieldProblem{{Path: "target", Detail: err.Error()}}}

@@ -98,6 +98,9 @@ type Proxy struct {
 	// Header has the name of the user. The proxy must remove it from the requests
 	// of browsers.
 	Header string
+	// Groups is the header with the groups of the user, separated by commas; "": none is
+	// believed.
+	Groups string
 }
 
 func (p *Proxy) trusts(remote string) bool {
@@ -115,4 +118,19 @@ func (p *Proxy) user(r *http.Request) string {
 		return v[0]
 	}
 	return ""
+}
+
+// groups returns the groups that the proxy gives, none where it gives them twice: one of the
+// headers may be the browser's.
+func (p *Proxy) groups(r *http.Request) (out []string) {
+	v := r.Header.Values(p.Groups)
+	if p.Groups == "" || len(v) != 1 {
+		return nil
+	}
+	for g := range strings.SplitSeq(v[0], ",") {
+		if g = strings.TrimSpace(g); g != "" {
+			out = append(out, g)
+		}
+	}
+	return out
 }

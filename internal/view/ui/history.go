@@ -91,22 +91,52 @@ func (f historyFilter) query() (history.Query, error) {
 func (s *Server) history(w http.ResponseWriter, r *http.Request, v *visit) {
 	f := filterOf(r.URL.Query())
 	var rows []history.Execution
+	more := ""
 	q, err := f.query()
 	if err == nil {
-		err = s.back(r.Context()).history(r.Context(), func(st *history.Store) (err error) {
-			rows, err = st.Executions(r.Context(), q)
-			return err
-		})
+		rows, more, err = s.executions(r.Context(), q, executionsShown)
 	}
-	more, problem := "", ""
+	problem := ""
 	if err != nil {
 		problem, rows = err.Error(), nil
 	}
-	if len(rows) > executionsShown {
-		rows = rows[:executionsShown]
-		more = rows[executionsShown-1].JID
-	}
 	render(w, r, http.StatusOK, historyPage(page{Title: "History", At: "history", Who: v}, f, rows, more, problem))
+}
+
+// maxScanned bounds how many rows are looked at for who is limited.
+const maxScanned = 5000
+
+// executions returns at most n executions that a query means and the visitor may see; more is
+// where to go on, "" at the end.
+func (s *Server) executions(ctx context.Context, q history.Query, n int) (rows []history.Execution, more string, err error) {
+	limits := s.back(ctx).limits
+	if q.Target != "" && !limits.onHost(q.Target) {
+		return nil, "", errScope(limits)
+	}
+	q.Limit = n + 1
+	err = s.back(ctx).history(ctx, func(st *history.Store) error {
+		for scanned := 0; ; {
+			got, err := st.Executions(ctx, q)
+			if err != nil {
+				return err
+			}
+			for _, e := range got {
+				if len(rows) == n || scanned == maxScanned {
+					more = q.Before
+					return nil
+				}
+				scanned++
+				q.Before = e.JID
+				if limits.allows(e.Kind+"s", e.Name) {
+					rows = append(rows, e)
+				}
+			}
+			if len(got) < q.Limit {
+				return nil
+			}
+		}
+	})
+	return rows, more, err
 }
 
 // An executionView is an execution as a page shows it.
@@ -374,6 +404,7 @@ func (s *Server) executionWith(ctx context.Context, jid string) (x executionView
 		if err != nil {
 			return err
 		}
+		s.back(ctx).limits.stepsSeen(steps)
 		x.Steps = timeline(e, steps, s.opts.Now())
 		before, err := st.Executions(ctx, history.Query{Name: e.Name, Kind: e.Kind, Before: e.JID, Limit: 1})
 		if len(before) > 0 {

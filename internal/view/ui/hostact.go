@@ -83,6 +83,12 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 	if len(out.IDs) == 1 {
 		out.Text = out.IDs[0]
 	}
+	if limits := s.back(r.Context()).limits; len(limits.Hosts) > 0 {
+		out.Expr = "L@" + strings.Join(out.IDs, ",") // not who else matches
+		if err := limits.within(out.IDs); err != nil {
+			return nil, err
+		}
+	}
 	if err := plainIDs(out.IDs); err != nil {
 		return nil, err
 	}

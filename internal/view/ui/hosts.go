@@ -81,7 +81,7 @@ func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err != nil {
 		problem, rows = err.Error(), nil
 	}
-	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, By: r.FormValue("by"), Rows: rows, From: from, All: len(ids), Note: note, Problem: problem, Chains: chains, Now: s.opts.Now()}))
+	render(w, r, http.StatusOK, hostsPage(page{Title: v.limits().titled("Hosts"), At: "hosts", Who: v}, hostsView{Expr: expr, By: r.FormValue("by"), Rows: rows, From: from, All: len(ids), Note: note, Problem: problem, Chains: chains, Now: s.opts.Now()}))
 }
 
 // A hostsView is the list of hosts as a page shows it.

@@ -123,7 +123,7 @@ func TestRunSum(t *testing.T) {
 	} {
 		r.line(line)
 	}
-	v, _ := r.view(0)
+	v, _ := r.view(0, Scope{})
 	if v.Hosts != (hostSums{4, 1, 3}) || len(v.Failures) != 3 {
 		t.Fatalf("%+v %+v", v.Hosts, v.Failures)
 	}

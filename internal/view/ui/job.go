@@ -398,5 +398,13 @@ func (s *Server) readJobOf(ctx context.Context, jid, only string) (found *jobs.J
 	if err == nil && found == nil {
 		err = fmt.Errorf("job %s: %w", jid, ErrNotFound)
 	}
-	return found, err
+	if limits := s.back(ctx).limits; err == nil {
+		if err = limits.cutJob(found); err == nil && only != "" && !limits.onHost(only) {
+			err = errScope(limits)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }

@@ -10,10 +10,10 @@ import (
 	"brine/internal/fleet/kept"
 )
 
-// Users and tokens may be limited to objects: to orchestrations, chains and templates by
-// globs for their names. Each route has a rule for those who are; without a rule, it is
-// not for them. What lists have of others is left out by [Server.back], for pages and API
-// alike.
+// Users and tokens may be limited to objects, which are orchestrations, chains and templates,
+// and to hosts, by globs for their names. Each route has a rule for those who are; without a
+// rule, it is not for them. What lists have of others is left out by [Server.back], for pages
+// and API alike; see hostlimits.go for hosts.
 
 // limits are what a visitor is limited to.
 func (v *visit) limits() Scope {
@@ -41,6 +41,8 @@ func pageRule(pattern string) scopeRule {
 		return newName(kept.Orchestrations, "sls")
 	case strings.HasPrefix(path, "/templates/{name}"):
 		return newName(kept.Templates, "name")
+	case strings.HasPrefix(pattern, "POST /runs/{id}"):
+		return ofWholeRun
 	case strings.HasPrefix(path, "/runs/{id}"):
 		return ofRun
 	case strings.HasPrefix(path, "/approvals/{id}"):
@@ -55,19 +57,19 @@ func pageRules() map[string]scopeRule {
 		"/": harmless, "POST /logout": harmless,
 		"GET /{$}": filtered, "GET /approvals": filtered,
 		"POST /chains":       newName(kept.Chains, ""),
-		"GET /history":       unlimitedOnly,
+		"GET /history":       filtered,
 		"GET /history/{jid}": ofExecution, "GET /history/{jid}/events": ofExecution,
 		"GET /history/compare": unlimitedOnly,
-		"GET /jobs":            unlimitedOnly,
+		"GET /jobs":            filtered,
 		"GET /jobs/{jid}":      ofJob, "POST /jobs/{jid}/resume": ofExecution,
-		"POST /jobs/{jid}/retry": unlimitedOnly,
-		"GET /audit":             unlimitedOnly,
-		"GET /hosts":             unlimitedOnly, "GET /hosts/{id}": unlimitedOnly, "POST /hosts/ping": unlimitedOnly,
-		"POST /hosts/facts": unlimitedOnly, "POST /hosts/run": unlimitedOnly, "POST /hosts/chain": unlimitedOnly, "GET /targets": unlimitedOnly,
-		"GET /drift":     unlimitedOnly,
-		"GET /recurring": unlimitedOnly, "POST /recurring": unlimitedOnly,
-		"POST /recurring/{name}/pause": unlimitedOnly, "POST /recurring/{name}/resume": unlimitedOnly, "POST /recurring/{name}/remove": unlimitedOnly,
-		"GET /states": unlimitedOnly, "GET /states/{sls}": unlimitedOnly, "GET /states/{sls}/step": unlimitedOnly,
+		"POST /jobs/{jid}/retry": ofHosts,
+		"GET /audit":             filtered,
+		"GET /hosts":             ofHosts, "GET /hosts/{id}": ofHosts, "POST /hosts/ping": ofHosts,
+		"POST /hosts/facts": ofHosts, "POST /hosts/run": ofHosts, "POST /hosts/chain": ofHosts, "GET /targets": ofHosts,
+		"GET /drift":     ofHosts,
+		"GET /recurring": filtered, "POST /recurring": newRecurring,
+		"POST /recurring/{name}/pause": ofRecurring, "POST /recurring/{name}/resume": ofRecurring, "POST /recurring/{name}/remove": ofRecurring,
+		"GET /states": byHostsOnly, "GET /states/{sls}": byHostsOnly, "GET /states/{sls}/step": byHostsOnly,
 	}
 }
 
@@ -112,6 +114,16 @@ func (x *Scope) join(y Scope) {
 	}
 }
 
+// CheckHosts returns an error if nobody can be limited to hosts by the globs.
+func CheckHosts(globs []string) error {
+	for _, g := range globs {
+		if strings.ContainsAny(g, "@()") || strings.HasPrefix(g, "!") {
+			return fmt.Errorf("%q is not a glob for the IDs of hosts, such as web*: target expressions are not taken here", g)
+		}
+	}
+	return nil
+}
+
 // parseLimits reads words such as chains=web-*; groups=a,b adds what groups have.
 func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 	known := append([]string{"groups"}, scopeNames...)
@@ -130,7 +142,11 @@ func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 				x.join(g)
 			}
 		default:
-			if err := CheckGlobs(names); err != nil {
+			err := CheckGlobs(names)
+			if err == nil && key == "hosts" {
+				err = CheckHosts(names)
+			}
+			if err != nil {
 				return x, err
 			}
 			l := x.lists()[key]

@@ -38,7 +38,7 @@ func TestObjectsHostile(t *testing.T) {
 	shared, spShared := sampleSite(t)
 	st, _ := shared.Chains(t.Context())
 	_, text, _ := st.Read("friday")
-	open := []string{"GET /{$}", "GET /approvals", "/", "POST /logout"}
+	open := []string{"GET /{$}", "GET /approvals", "/", "POST /logout", "GET /history", "GET /jobs", "GET /audit", "GET /recurring"}
 	for _, x := range routes() {
 		if x.least == Nobody {
 			continue
@@ -161,7 +161,7 @@ func TestLimitsHostile(t *testing.T) {
 		t.Errorf("with a new password, ann is %+v", x)
 	}
 	for _, bad := range []string{
-		"ann:viewer:-:", "ann:viewer:-:x", "ann:viewer:-:chain=x", "ann:viewer:-:hosts=web*", "ann:viewer:-:chains=", "ann:viewer:-:chains=[", "ann:viewer:-:groups=none",
+		"ann:viewer:-:", "ann:viewer:-:x", "ann:viewer:-:chain=x", "ann:viewer:-:hosts=G@os:x", "ann:viewer:-:chains=", "ann:viewer:-:chains=[", "ann:viewer:-:groups=none",
 		"ann:viewer:-:groups=shops\n@shops chains=x", "@shops", "@shops groups=x", "@ chains=x", "@shops chains=x\n@shops chains=y", "@a:viewer:-",
 	} {
 		if _, err := ParseUsers("users", []byte(bad)); err == nil {

@@ -124,10 +124,13 @@ func (r *run) states() map[string]string {
 }
 
 // printedHosts returns the hosts of a run of which there is output, those that failed first.
-func (r *run) printedHosts() (hosts []outputHost, removed bool, err error) {
+func (r *run) printedHosts(limits Scope) (hosts []outputHost, removed bool, err error) {
 	all, removed, err := r.kept.PrintedHosts()
 	states := r.states()
 	for _, h := range all {
+		if !limits.onHost(h.ID) {
+			continue
+		}
 		hosts = append(hosts, outputHost{PrintedHost: h, State: states[h.ID]})
 	}
 	slices.SortStableFunc(hosts, func(x, y outputHost) int {
@@ -153,6 +156,10 @@ func (r *run) hear() error {
 // findOutput returns the run of a request, and its output so far.
 func (s *Server) findOutput(r *http.Request) (*run, *outputView, error) {
 	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	limits := s.back(r.Context()).limits
+	if host := r.URL.Query().Get("host"); err == nil && host != "" && !limits.onHost(host) {
+		err = errScope(limits)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,9 +167,9 @@ func (s *Server) findOutput(r *http.Request) (*run, *outputView, error) {
 		return nil, nil, err
 	}
 	v := &outputView{Earlier: -1}
-	v.Run, _ = x.view(1 << 30)
+	v.Run, _ = s.viewRun(r.Context(), x, 1<<30)
 	v.Since, _ = x.kept.Heard()
-	v.Hosts, v.Removed, err = x.printedHosts()
+	v.Hosts, v.Removed, err = x.printedHosts(limits)
 	return x, v, err
 }
 
@@ -229,7 +236,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request, v *visit) {
 	if o.Host != "" {
 		title = "Output of " + o.Host
 	}
-	render(w, r, http.StatusOK, outputPage(page{Title: title, At: "start", Who: v, Refresh: !o.Run.over() && o.Query == ""}, o))
+	render(w, r, http.StatusOK, outputPage(page{Title: v.limits().titled(title), At: "start", Who: v, Refresh: !o.Run.over() && o.Query == ""}, o))
 }
 
 // show reads what the page shows of its host: the end, where no offset is given.
@@ -292,9 +299,9 @@ func (s *Server) outputEvents(w http.ResponseWriter, r *http.Request, v *visit) 
 	var one *kept.PrintedHost
 	s.stream(w, r, v, func() (update, error) {
 		o := &outputView{Host: host, From: offset}
-		o.Run, _ = x.view(1 << 30) // before the files: what ended prints no more
-		if one == nil {            // it may not have printed anything yet
-			o.Hosts, _, err = x.printedHosts()
+		o.Run, _ = s.viewRun(r.Context(), x, 1<<30) // before the files: what ended prints no more
+		if one == nil {                             // it may not have printed anything yet
+			o.Hosts, _, err = x.printedHosts(v.limits())
 			one = o.of(host)
 		}
 		if err == nil && one != nil {
@@ -313,13 +320,16 @@ func (s *Server) outputEvents(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // outputLog sends all that a run printed, or one of its hosts, as text.
-func (s *Server) outputLog(w http.ResponseWriter, r *http.Request, _ *visit) {
+func (s *Server) outputLog(w http.ResponseWriter, r *http.Request, v *visit) {
 	_, o, err := s.findOutput(r)
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
 	host := r.URL.Query().Get("host")
+	if text := v.limits().hostsText(); text != "" {
+		defer func() { _, _ = fmt.Fprintln(w, text) }()
+	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="output-%s.txt"`, o.Run.ID))
 	out := http.NewResponseController(w)
@@ -372,7 +382,7 @@ func (s *Server) apiOutput(c *apiCall, in *readOutput) (*RunOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &RunOutput{Hosts: list(o.Hosts, func(h outputHost) OutputHost { return OutputHost{ID: h.ID, State: h.State, Bytes: h.Size} }), Parts: []OutputPart{}, Over: o.Run.over(), Removed: o.Removed}
+	out := &RunOutput{Hosts: list(o.Hosts, func(h outputHost) OutputHost { return OutputHost{ID: h.ID, State: h.State, Bytes: h.Size} }), Parts: []OutputPart{}, Over: o.Run.over(), Removed: o.Removed, Note: c.scope().hostsText()}
 	if in.Host == "" {
 		return out, nil
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -182,7 +183,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	view, _ := x.view(0)
+	view, _ := s.viewRun(r.Context(), x, 0)
 	s.addGraph(r.Context(), x, &view, 0)
 	s.addResults(r.Context(), &view)
 	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
@@ -190,7 +191,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // addResults adds what a run left, from the history and the job cache.
 func (s *Server) addResults(ctx context.Context, v *runView) {
-	if !v.over() || v.JID == "" {
+	if !v.over() || v.JID == "" || v.Spec.Kind == kept.Plans { // a plan leaves no record
 		return
 	}
 	job, err := s.readJob(ctx, v.JID)
@@ -227,7 +228,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	after := 0
 	s.stream(w, r, v, func() (update, error) {
-		view, changed := x.view(after)
+		view, changed := s.viewRun(r.Context(), x, after)
 		s.addGraph(r.Context(), x, &view, after)
 		after = view.Rev
 		s.addResults(r.Context(), &view)
@@ -267,8 +268,8 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	view, _ := x.view(0)
-	if !view.over() || view.JID == "" || view.Spec.single() {
+	view, _ := s.viewRun(r.Context(), x, 0)
+	if !view.over() || view.JID == "" || !view.Spec.goesOn() {
 		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, nothing of it was begun, or it has no steps.")
 		return
 	}
@@ -324,7 +325,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 		s.fault(w, r, err)
 		return
 	}
-	p := page{Title: "Jobs", At: "jobs", Who: v}
+	p := page{Title: v.limits().titled("Jobs"), At: "jobs", Who: v}
 	if prefix != "" {
 		p.Title, p.At = "Audit", "audit"
 	}
@@ -334,6 +335,8 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 // jobRows returns the newest jobs that a filter takes; more is the jid of the last one
 // if there are further ones.
 func (s *Server) jobRows(ctx context.Context, f jobFilter, limit int) (rows []jobRow, more string, err error) {
+	limits, last, scanned := s.back(ctx).limits, "", 0
+	var fault error
 	err = s.back(ctx).jobs(ctx, func(files *jobs.Files) error {
 		return files.Walk(ctx, "", f.Before, func(row *jobs.Row) bool {
 			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
@@ -344,15 +347,27 @@ func (s *Server) jobRows(ctx context.Context, f jobFilter, limit int) (rows []jo
 			if !f.takes(x, b) {
 				return true
 			}
-			if len(rows) == limit {
-				more = rows[len(rows)-1].JID
+			if len(rows) == limit || scanned == maxScanned {
+				more = last
 				return false
+			}
+			last = row.JID
+			if limits.Limited() {
+				scanned++
+				see, err := s.listsJob(ctx, files, row, b)
+				if err != nil {
+					fault = err
+					return false
+				}
+				if !see {
+					return true
+				}
 			}
 			rows = append(rows, x)
 			return true
 		})
 	})
-	return rows, more, err
+	return rows, more, cmp.Or(err, fault)
 }
 
 // A jobFilter says which jobs are listed.

@@ -175,11 +175,15 @@ func (g granted) recurring(ctx context.Context, until time.Time) ([]Recurrence, 
 	if err := g.needs(readNames); err != nil {
 		return nil, err
 	}
-	return g.b.Recurring(ctx, until)
+	all, err := g.b.Recurring(ctx, until)
+	return slices.DeleteFunc(slices.Clone(all), func(x Recurrence) bool { return !g.limits.seesRecurring(x.Runs) }), err
 }
 
 func (g granted) addRecurring(ctx context.Context, x NewRecurrence) error {
 	if err := g.needs(planRuns); err != nil {
+		return err
+	}
+	if err := g.limits.recurs(x.Kind + " " + x.What); err != nil {
 		return err
 	}
 	return g.b.AddRecurring(ctx, x)
@@ -187,6 +191,9 @@ func (g granted) addRecurring(ctx context.Context, x NewRecurrence) error {
 
 func (g granted) changeRecurring(ctx context.Context, name, what string) error {
 	if err := g.needs(planRuns); err != nil {
+		return err
+	}
+	if err := g.limits.recursNow(ctx, g.b, name); err != nil {
 		return err
 	}
 	return g.b.ChangeRecurring(ctx, name, what)
@@ -255,14 +262,21 @@ func (g granted) match(ctx context.Context, expr string) (ids []string, note str
 	if err := g.needs(readHosts); err != nil {
 		return nil, "", err
 	}
-	sight := MatchKnown
+	if err := g.plainTarget(ctx, expr); err != nil {
+		return nil, "", err
+	}
+	return g.seen(g.b.Match(ctx, expr, g.sight()))
+}
+
+// sight is how far the role has target expressions looked up.
+func (g granted) sight() MatchLevel {
 	switch {
 	case g.may&searchPillar != 0:
-		sight = MatchFull
+		return MatchFull
 	case g.may&readPillar != 0:
-		sight = MatchExact
+		return MatchExact
 	}
-	return g.b.Match(ctx, expr, sight)
+	return MatchKnown
 }
 
 // matchFacts returns who matches an expression by what is kept of hosts, and who may match,
@@ -271,7 +285,7 @@ func (g granted) matchFacts(ctx context.Context, expr string) (ids []string, not
 	if err := g.needs(readHosts | readRecords); err != nil {
 		return nil, "", err
 	}
-	return g.b.Match(ctx, expr, MatchFacts)
+	return g.seen(g.b.Match(ctx, expr, MatchFacts))
 }
 
 // facts returns what hosts last said of themselves.
@@ -279,7 +293,8 @@ func (g granted) facts(ctx context.Context, ids []string) (map[string]*facts.Fac
 	if err := g.needs(readRecords); err != nil {
 		return nil, nil, err
 	}
-	return g.b.Facts(ctx, ids)
+	known, faults, err := g.b.Facts(ctx, g.limits.only(ids))
+	return g.limits.factsSeen(known), faults, err
 }
 
 // matchDefined returns who matches an expression that a definition has.
@@ -287,7 +302,7 @@ func (g granted) matchDefined(ctx context.Context, expr string) (ids []string, n
 	if err := g.needs(readHosts | runDefined); err != nil {
 		return nil, "", err
 	}
-	return g.b.Match(ctx, expr, MatchFull)
+	return g.seen(g.b.Match(ctx, expr, MatchFull))
 }
 
 func (g granted) jobs(ctx context.Context, f func(*jobs.Files) error) error {
@@ -301,7 +316,8 @@ func (g granted) drift(ctx context.Context) ([]*drift.Subject, []error, error) {
 	if err := g.needs(readRecords); err != nil {
 		return nil, nil, err
 	}
-	return g.b.Drift(ctx)
+	all, faults, err := g.b.Drift(ctx)
+	return g.limits.driftSeen(all), faults, err
 }
 
 func (g granted) history(ctx context.Context, f func(*history.Store) error) error {
@@ -315,7 +331,7 @@ func (g granted) schedule(ctx context.Context, chain, at, user string) error {
 	if err := g.needs(planRuns); err != nil {
 		return err
 	}
-	return g.b.Schedule(ctx, chain, at, user)
+	return g.b.Schedule(ctx, chain, at, user, g.limits.Hosts)
 }
 
 func (g granted) unschedule(ctx context.Context, id string) error {
@@ -400,6 +416,7 @@ func (s *Server) start(ctx context.Context, spec runSpec, v *visit) (*run, error
 	if err := s.back(ctx).needs(need); err != nil {
 		return nil, err
 	}
+	spec.Within = v.limits().Hosts
 	return s.runs.start(ctx, spec, v.name)
 }
 
@@ -410,11 +427,11 @@ func (s *Server) latestRuns(ctx context.Context, n int) ([]runView, error) {
 	}
 	limits := s.back(ctx).limits
 	if !limits.Limited() {
-		return s.runs.views(ctx, n)
+		return s.runs.views(ctx, n, limits)
 	}
 	const more = 10 // among so many times as many
-	all, err := s.runs.views(ctx, more*n)
-	all = slices.DeleteFunc(all, func(v runView) bool { return !limits.allows(v.Spec.Kind, v.Spec.Name) })
+	all, err := s.runs.views(ctx, more*n, limits)
+	all = slices.DeleteFunc(all, func(v runView) bool { return !limits.sees(v.Spec.Spec) })
 	return all[:min(n, len(all))], err
 }
 
@@ -424,4 +441,9 @@ func (s *Server) findRun(ctx context.Context, id string) (*run, error) {
 		return nil, err
 	}
 	return s.runs.find(ctx, id)
+}
+
+// viewRun is what a visitor sees of a run; see run.view.
+func (s *Server) viewRun(ctx context.Context, x *run, after int) (runView, <-chan struct{}) {
+	return x.view(after, s.back(ctx).limits)
 }

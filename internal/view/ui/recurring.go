@@ -139,7 +139,7 @@ func (s *Server) executed(ctx context.Context, first, last time.Time) ([]calenda
 	var out []*calendarEntry
 	for i := range rows {
 		e := &rows[i]
-		if e.Parent != "" || e.Test {
+		if e.Parent != "" || e.Test || !s.back(ctx).limits.allows(e.Kind+"s", e.Name) {
 			continue
 		}
 		at := e.Started.In(first.Location())

@@ -55,8 +55,8 @@ func mayResumeRun(s *Server, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	view, _ := x.view(1 << 30)
-	if view.Spec.single() || view.JID == "" {
+	view, _ := s.viewRun(r.Context(), x, 1<<30)
+	if !view.Spec.goesOn() || view.JID == "" {
 		return nil // it is not resumed
 	}
 	// What was resumed with its own arguments goes on with them.

@@ -34,8 +34,9 @@ var updateTable = flag.Bool("update", false, "write the table of the routes to d
 // A spy is a Backend that notes which powers its calls take, whoever grants them.
 type spy struct {
 	*fake
-	mu   sync.Mutex
-	used powers
+	mu    sync.Mutex
+	used  powers
+	specs []kept.Spec // of runs that were started
 }
 
 func (s *spy) note(p powers) {
@@ -157,9 +158,9 @@ func (s *spy) Planned(ctx context.Context) ([]Planned, error) {
 	return s.fake.Planned(ctx)
 }
 
-func (s *spy) Schedule(ctx context.Context, chain, at, user string) error {
+func (s *spy) Schedule(ctx context.Context, chain, at, user string, hosts []string) error {
 	s.note(planRuns)
-	return s.fake.Schedule(ctx, chain, at, user)
+	return s.fake.Schedule(ctx, chain, at, user, hosts)
 }
 
 func (s *spy) Unschedule(ctx context.Context, id string) error {
@@ -179,6 +180,9 @@ func (s *spy) Approve(ctx context.Context, id, definition string, a approval.Ans
 
 // Start notes that a job which is not defined is run, if the test recorded it as such.
 func (s *spy) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
+	s.mu.Lock()
+	s.specs = append(s.specs, spec)
+	s.mu.Unlock()
 	if slices.Contains(spec.Args, adHocJID) || slices.Contains(spec.Args, adHocOrchJID) || spec.Kind == kept.Functions && spec.AdHoc {
 		s.note(runAny)
 	} else {
@@ -210,6 +214,7 @@ const (
 	fakeJID      = "20260101000000000000" // of what the fake runs
 	otherEnvJID  = "20260101000000000700" // orch.deploy of another saltenv
 	hidden       = "password=hunter2-hidden"
+	saidByWeb1   = "web1 says no"
 )
 
 // sampleSite is a site with something behind each route.
@@ -230,7 +235,7 @@ func sampleSite(t *testing.T) (*site, *spy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := map[string]value.Value{"web1": "no"}
+	bad := map[string]value.Value{"web1": saidByWeb1}
 	s.record(jobs.Load{JID: adHocJID, Fun: "cmd.run", Arg: value.Strings("id"), Tgt: "*", Minions: []string{"web1"}}, bad, 1)
 	s.record(jobs.Load{JID: pingJID, Fun: "test.ping", Tgt: "*", Minions: []string{"web1"}}, bad, 1)
 	s.orchestrated(adHocOrchJID, jobs.Load{Arg: value.Strings("secret.sls")}, "secret.sls")
@@ -297,7 +302,7 @@ func (r *run) done() <-chan struct{} {
 	go func() {
 		defer close(out)
 		for !r.isOver() {
-			_, changed := r.view(1 << 30)
+			_, changed := r.view(1<<30, Scope{})
 			if r.isOver() {
 				return
 			}
@@ -656,7 +661,7 @@ func TestUngranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, err := range []error{
-		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, b.addRecurring(ctx, NewRecurrence{}), b.changeRecurring(ctx, "x", PauseRecurrence), b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"), err14, err15,
+		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, b.addRecurring(ctx, NewRecurrence{}), b.changeRecurring(ctx, "x", PauseRecurrence), b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.events(ctx, nil, nil), b.unschedule(ctx, "x"), err14, err15,
 		st.write("friday", nil, nil), st.rename("friday", "x", nil, nil), st.delete("friday", nil),
 	} {
 		if err != errUngranted { //nolint:errorlint // it is not wrapped

@@ -61,10 +61,16 @@ func (x runSpec) single() bool {
 	return x.Kind == kept.Jobs || x.Kind == kept.Hosts || x.Kind == kept.Functions
 }
 
+// goesOn reports whether a further run can go on with the run.
+func (x runSpec) goesOn() bool { return !x.single() && x.Kind != kept.Plans }
+
 // title is what is run, in a few words.
 func (x runSpec) title() string {
 	if x.Kind == kept.Jobs {
 		return "failed hosts of job " + x.Name
+	}
+	if x.Kind == kept.Plans {
+		return "plan of " + x.Name
 	}
 	return x.Name
 }
@@ -78,6 +84,8 @@ func (x runSpec) path() string {
 		return path("hosts", x.Hosts[0])
 	case x.Kind == kept.Functions:
 		return path("jobs", x.JID)
+	case x.Kind == kept.Plans:
+		return path(kept.Orchestrations, x.Name)
 	}
 	return path(x.Kind, x.Name)
 }
@@ -111,6 +119,12 @@ func (x runSpec) label(id string) string {
 // args is the command line of the run.
 func (x runSpec) args() []string {
 	var args []string
+	switch {
+	case x.Plan != "": // the command and the file are known to who starts it
+		return []string{"--yes", "--progress=json", "--out=quiet", "--log-level=warning"}
+	case x.Kind == kept.Plans:
+		return []string{"plan", x.Name, "--progress=json", "--log-level=warning"}
+	}
 	switch x.Kind {
 	case kept.Jobs:
 		args = []string{"ssh", "--retry-failed", x.Name}
@@ -178,10 +192,10 @@ func (h runHost) progress() int {
 
 // longest returns the host of a step that has been worked on for the longest time and has
 // not ended; nil where there is none, or where it is not known.
-func (s *runStep) longest() *runHost {
+func (s *runStep) longest(x Scope) *runHost {
 	var out *runHost
 	for _, h := range s.hosts {
-		if h.over() || h.Began.IsZero() {
+		if !x.onHost(h.ID) || h.over() || h.Began.IsZero() {
 			continue
 		}
 		if out == nil || h.Began.Before(out.Began) || h.Began.Equal(out.Began) && h.ID < out.ID {
@@ -191,16 +205,14 @@ func (s *runStep) longest() *runHost {
 	if out == nil {
 		return nil
 	}
-	x := *out
-	return &x
+	one := *out
+	return &one
 }
 
 // notable returns the hosts that the page shows: those that failed, then those that
 // are being worked on. more is how many others of these there are.
-func (s *runStep) notable() (out []runHost, more int) {
-	for _, h := range slices.SortedFunc(maps.Values(s.hosts), func(x, y *runHost) int {
-		return cmp.Or(x.rankOf()-y.rankOf(), strings.Compare(x.ID, y.ID))
-	}) {
+func (s *runStep) notable(x Scope) (out []runHost, more int) {
+	for _, h := range s.sorted(x) {
 		if len(out) == shownHosts {
 			more++
 			continue
@@ -208,6 +220,28 @@ func (s *runStep) notable() (out []runHost, more int) {
 		out = append(out, *h)
 	}
 	return out, more
+}
+
+// sorted returns the hosts of a step that are within limits, those that failed first.
+func (s *runStep) sorted(limits Scope) []*runHost {
+	all := slices.SortedFunc(maps.Values(s.hosts), func(x, y *runHost) int {
+		return cmp.Or(x.rankOf()-y.rankOf(), strings.Compare(x.ID, y.ID))
+	})
+	return slices.DeleteFunc(all, func(h *runHost) bool { return !limits.onHost(h.ID) })
+}
+
+// hidden returns of how many hosts nothing is shown to somebody with limits, and whether the
+// step may be about such hosts: then what it says is not shown either.
+func (s *runStep) hidden(x Scope, whole bool) (n int, beyond bool) {
+	if whole {
+		return 0, false
+	}
+	for id := range s.hosts {
+		if !x.onHost(id) {
+			n++
+		}
+	}
+	return n, n > 0 || s.Hosts == 0 || s.Hosts != len(s.hosts)
 }
 
 // A run is one that somebody looks at.
@@ -491,6 +525,7 @@ type stepView struct {
 	JID       string // of its job on hosts
 	Shown     []runHost
 	More      int
+	Hidden    int      // hosts beyond the limits of who looks
 	Longest   *runHost // of those that are worked on; nil: it is not known
 }
 
@@ -570,11 +605,12 @@ func (v runView) summary() string {
 	return "The run " + stateWords[v.state()] + ": " + out + "."
 }
 
-// view returns what a page shows of the run: the steps that changed after a
-// revision; and what tells that there is more.
-func (r *run) view(after int) (runView, <-chan struct{}) {
+// view returns what a page shows of the run to somebody with limits: the steps that changed
+// after a revision; and what tells that there is more.
+func (r *run) view(after int, limits Scope) (runView, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	whole := limits.whole(r.Spec.Spec)
 	v := runView{
 		ID: r.ID, JID: r.jid, User: r.Spec.User, Spec: r.Spec, Started: r.Spec.Started, Ended: r.ended, Status: r.status, Lost: r.lost,
 		Stopping: r.asked, Asks: r.asks, Total: r.total, Messages: slices.Clone(r.messages), Rev: r.rev,
@@ -582,7 +618,13 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	if r.err != nil {
 		v.Err = r.err.Error()
 	}
-	v.Hosts, v.Failures = r.sums()
+	if !whole && len(v.Messages) > 0 {
+		v.Messages = []string{limits.hiddenText(0)}
+	}
+	if !whole {
+		v.Spec.Hosts = limits.only(v.Spec.Hosts)
+	}
+	v.Hosts, v.Failures = r.sums(limits, whole)
 	for i, s := range r.steps {
 		switch s.State {
 		case "waiting", "running", "not_run":
@@ -598,8 +640,11 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 			continue
 		}
 		x := stepView{Number: i + 1, ID: s.ID, Fun: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, Hosts: s.Hosts, HostsDone: s.Done, HostsBad: s.Failed, JID: s.JID}
-		x.Shown, x.More = s.notable()
-		x.Longest = s.longest()
+		x.Shown, x.More = s.notable(limits)
+		x.Longest = s.longest(limits)
+		if n, beyond := s.hidden(limits, whole); beyond {
+			x.Hidden, x.Comment = n, limits.hiddenText(n)
+		}
 		v.Steps = append(v.Steps, x)
 	}
 	return v, r.changed

@@ -1,9 +1,7 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,21 +65,19 @@ func (h *runHost) rankOf() int {
 }
 
 // hostsOfStep returns the name of a step and its hosts, those that failed first.
-func (r *run) hostsOfStep(number int) (title string, hosts []outputHost, err error) {
+func (r *run) hostsOfStep(number int, limits Scope) (title string, hosts []outputHost, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if number < 1 || number > len(r.steps) {
 		return "", nil, fmt.Errorf("step %d: %w in this run", number, ErrNotFound)
 	}
 	s := r.steps[number-1]
-	for _, h := range slices.SortedFunc(maps.Values(s.hosts), func(x, y *runHost) int {
-		return cmp.Or(x.rankOf()-y.rankOf(), strings.Compare(x.ID, y.ID))
-	}) {
+	for _, h := range s.sorted(limits) {
 		one := outputHost{State: h.State, Line: hostLine(*h), Progress: h.progress()}
 		one.ID = h.ID
 		hosts = append(hosts, one)
 	}
-	return r.Spec.label(s.ID), hosts, nil
+	return limits.titled(r.Spec.label(s.ID)), hosts, nil
 }
 
 // runHosts shows all hosts of a step of a run.
@@ -89,10 +85,10 @@ func (s *Server) runHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.findRun(r.Context(), r.PathValue("id"))
 	var out hostWindow
 	if err == nil {
-		out.Run, _ = x.view(1 << 30)
+		out.Run, _ = s.viewRun(r.Context(), x, 1<<30)
 		out.Step, _ = strconv.Atoi(r.URL.Query().Get("step"))
 		var all []outputHost
-		if out.Title, all, err = x.hostsOfStep(out.Step); err == nil {
+		if out.Title, all, err = x.hostsOfStep(out.Step, v.limits()); err == nil {
 			out.cut(all, r.URL.Query())
 		}
 	}

@@ -72,7 +72,7 @@ func (rs *runs) same(r *kept.Run, spec runSpec) bool {
 		return rs.now().Sub(old.Started) < keyLife
 	case spec.Once != "" && spec.Once == old.Once:
 		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
-	case spec.Kind == kept.Functions: // its arguments are not known here
+	case spec.Kind == kept.Functions, spec.Kind == kept.Plans: // its arguments are not known here
 		return false
 	case spec.Resume != "" && spec.Resume == old.Resume,
 		spec.single() && spec.Kind == old.Kind && spec.Name == old.Name && slices.Equal(spec.Hosts, old.Hosts):
@@ -143,7 +143,7 @@ func (rs *runs) find(ctx context.Context, id string) (*run, error) {
 }
 
 // views returns what pages show of at most n executions, the latest first, without steps.
-func (rs *runs) views(ctx context.Context, n int) ([]runView, error) {
+func (rs *runs) views(ctx context.Context, n int, limits Scope) ([]runView, error) {
 	store, err := rs.backend.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (rs *runs) views(ctx context.Context, n int) ([]runView, error) {
 			out = append(out, runView{ID: id, Err: err.Error(), Rev: unread})
 			continue
 		}
-		v, _ := r.view(1 << 30)
+		v, _ := r.view(1<<30, limits)
 		out = append(out, v)
 	}
 	return out, nil

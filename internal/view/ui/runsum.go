@@ -28,15 +28,20 @@ type hostSums struct{ All, Good, Bad int }
 
 // sums counts hosts, and gathers failures that are alike, those of the most hosts first. The
 // caller has the run.
-func (r *run) sums() (n hostSums, all []failure) {
+func (r *run) sums(limits Scope, whole bool) (n hostSums, all []failure) {
 	for i, s := range r.steps {
 		n.All += s.Hosts
 		n.Bad += s.Failed
 		n.Good += s.Done - s.Failed
 		at := map[string]int{}
-		before := len(all)
+		before, unseen := len(all), 0
+		_, beyond := s.hidden(limits, whole)
 		for _, h := range s.hosts {
 			if h.State != "failed" {
+				continue
+			}
+			if !limits.onHost(h.ID) {
+				unseen++
 				continue
 			}
 			k, known := at[h.Comment]
@@ -47,7 +52,12 @@ func (r *run) sums() (n hostSums, all []failure) {
 			}
 			all[k].Hosts = append(all[k].Hosts, h.ID)
 		}
-		if s.State == "failed" && len(all) == before {
+		switch {
+		case unseen > 0:
+			all = append(all, failure{Step: i + 1, ID: s.ID, Text: limits.hiddenText(unseen)})
+		case s.State == "failed" && len(all) == before && beyond:
+			all = append(all, failure{Step: i + 1, ID: s.ID, Text: limits.hiddenText(0)})
+		case s.State == "failed" && len(all) == before:
 			all = append(all, failure{Step: i + 1, ID: s.ID, Text: s.Comment})
 		}
 	}

@@ -40,13 +40,15 @@ func saltRoutes() []route {
 		return route{pattern: method + " " + saltBase + path, public: do}
 	}
 	login := row("POST /login", (*Server).saltLogin)
-	login.action = "login"
+	token := row("POST /token", (*Server).saltToken)
+	login.action, token.action = "login", "login"
 	return []route{
-		login,
+		login, token,
 		row("GET /{$}", (*Server).saltWelcome),
 		row("POST /logout", (*Server).saltLogout),
 		row("POST /{$}", lowHandler(sentLows)),
 		row("POST /run", lowHandler(sentLows)),
+		row("GET /events", (*Server).saltEvents),
 		row("GET /jobs", lowHandler(lowOf("runner", "jobs.list_jobs", ""))),
 		row("GET /jobs/{jid}", lowHandler(lowOf("runner", "jobs.list_job", "jid"))),
 		row("GET /minions", lowHandler(grainsOf)),
@@ -71,11 +73,7 @@ func (s *Server) saltWelcome(w http.ResponseWriter, _ *http.Request) {
 
 // otherSalt answers paths that are not served.
 func (s *Server) otherSalt(w http.ResponseWriter, r *http.Request) {
-	hint := ""
-	if strings.HasSuffix(r.URL.Path, "/events") {
-		hint = " GET " + apiBase + "/runs/ID/events has the events of a run."
-	}
-	writeSaltError(w, &apiError{kind: noSuch, detail: fmt.Sprintf("%s %s of salt-api is not served here.%s", r.Method, strings.TrimPrefix(r.URL.Path, saltBase), hint)})
+	writeSaltError(w, &apiError{kind: noSuch, detail: fmt.Sprintf("%s %s of salt-api is not served here.", r.Method, strings.TrimPrefix(r.URL.Path, saltBase))})
 }
 
 // writeSaltError answers as salt-api does: with the status and a text.
@@ -182,7 +180,7 @@ func lowHandler(read func(*http.Request) ([]*value.Map, error)) func(*Server, ht
 			}
 			calls[i].s, calls[i].w, calls[i].v = s, w, v
 			calls[i].r = calls[i].row.grant(r, v)
-			calls[i].r.PostForm = url.Values{"function": {calls[i].fun}, "expr": {calls[i].expr}}
+			calls[i].r.PostForm = url.Values{"function": {calls[i].fun}, "expr": {calls[i].expr}, "jid": {calls[i].jid()}}
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a run takes as long as it takes
 		out := make([]json.RawMessage, len(calls))
@@ -219,7 +217,7 @@ func (s *Server) saltVisit(r *http.Request, m *value.Map) (*visit, error) {
 	m.Delete("token")
 	if token != "" {
 		v := s.access.saltVisitor(token)
-		if v == nil || v.token != nil && !s.stillValid(v) || v.token == nil && !s.current(v) {
+		if v == nil || !s.saltValid(v) {
 			return nil, &apiError{kind: noToken, detail: "The token of the request is not valid, or not any more.", hint: "POST " + saltBase + "/login again."}
 		}
 		return v, nil
@@ -257,6 +255,11 @@ func (s *Server) saltUser(r *http.Request, m *value.Map) (*visit, error) {
 
 // saltLogin answers with a token.
 func (s *Server) saltLogin(w http.ResponseWriter, r *http.Request) {
+	s.saltEntered(w, r, func(x map[string]any) any { return map[string]any{"return": []any{x}} })
+}
+
+// saltEntered logs somebody in, and answers in some shape.
+func (s *Server) saltEntered(w http.ResponseWriter, r *http.Request, shape func(map[string]any) any) {
 	all, err := sentLows(r)
 	if err == nil && len(all) != 1 {
 		err = &apiError{kind: badBody, detail: "A login has one user."}
@@ -272,9 +275,18 @@ func (s *Server) saltLogin(w http.ResponseWriter, r *http.Request) {
 	s.note(r, v.name, true)
 	text, from := s.access.saltEnter(v)
 	w.Header().Set("X-Auth-Token", text)
-	writeJSON(w, "application/json", http.StatusOK, map[string]any{"return": []any{map[string]any{
+	http.SetCookie(w, &http.Cookie{Name: saltCookie, Value: text, Path: saltBase + "/events", HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteStrictMode, MaxAge: int(saltLife.Seconds())})
+	writeJSON(w, "application/json", http.StatusOK, shape(map[string]any{
 		"token": text, "start": float64(from.UnixMilli()) / 1000, "expire": float64(from.Add(saltLife).UnixMilli()) / 1000, "user": v.name, "eauth": saltEauth, "perms": []string{"@" + v.role.String()},
-	}}})
+	}))
+}
+
+// saltToken answers as saltLogin does, for /run: a token of Salt's own is a token of a log-in.
+func (s *Server) saltToken(w http.ResponseWriter, r *http.Request) {
+	s.saltEntered(w, r, func(x map[string]any) any {
+		x["name"] = x["user"]
+		return []any{x}
+	})
 }
 
 // saltLogout ends the token of a request.

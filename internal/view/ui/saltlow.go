@@ -53,14 +53,14 @@ func lows() []*low {
 	}
 	records, job := from(Viewer, readRecords), []string{"arg", "kwarg", "jid"}
 	return []*low{
-		row("local local_async ssh", "", "function", Editor, from(Editor, fullPowers|runAny|readRuns|readRecords), unlimitedOnly, functionKeys, (*lowCall).function),
+		row("local local_async ssh", "", "function", Editor, from(Editor, fullPowers|runAny|readRuns|readRecords), ofHosts, functionKeys, (*lowCall).function),
 		row("runner runner_async", "state.orchestrate", "run", Operator, from(Operator, readSteps|runTemplates|runDefined|readRuns|readRecords), filtered, []string{"arg", "kwarg", "mods", "test"}, (*lowCall).orchestrate),
 		row("runner runner_async", "state.orch", "run", Operator, from(Operator, readSteps|runTemplates|runDefined|readRuns|readRecords), filtered, []string{"arg", "kwarg", "mods", "test"}, (*lowCall).orchestrate),
-		row("runner", "jobs.lookup_jid", "", Viewer, records, unlimitedOnly, job, (*lowCall).lookup),
-		row("runner", "jobs.list_job", "", Viewer, records, unlimitedOnly, job, (*lowCall).listJob),
-		row("runner", "jobs.print_job", "", Viewer, records, unlimitedOnly, job, (*lowCall).printJob),
-		row("runner", "jobs.list_jobs", "", Viewer, records, unlimitedOnly, nil, (*lowCall).listJobs),
-		row("wheel", "key.list_all", "", Viewer, from(Viewer, knownPowers), unlimitedOnly, nil, (*lowCall).keys),
+		row("runner", "jobs.lookup_jid", "", Viewer, records, ofLowJob, job, (*lowCall).lookup),
+		row("runner", "jobs.list_job", "", Viewer, records, ofLowJob, job, (*lowCall).listJob),
+		row("runner", "jobs.print_job", "", Viewer, records, ofLowJob, job, (*lowCall).printJob),
+		row("runner", "jobs.list_jobs", "", Viewer, records, filtered, nil, (*lowCall).listJobs),
+		row("wheel", "key.list_all", "", Viewer, from(Viewer, knownPowers), ofHosts, nil, (*lowCall).keys),
 	}
 }
 
@@ -88,7 +88,7 @@ func parseLow(m *value.Map) (*lowCall, error) {
 	}
 	for k, v := range m.All() {
 		switch key := value.Str(k); {
-		case key == "client", key == "fun":
+		case key == "client", key == "fun", v == nil: // pepper sends "batch": null
 		case !slices.Contains(c.row.keys, key):
 			return nil, refuse("%q of a chunk of the client %s is not honoured here, so nothing was run.", key, c.client)
 		case key == "arg":
@@ -183,7 +183,7 @@ func (c *lowCall) scope() Scope { return c.v.limits() }
 func (c *lowCall) wait(x *run) (*jobs.Job, error) {
 	ctx := c.r.Context()
 	for {
-		view, changed := x.view(1 << 30)
+		view, changed := x.view(1<<30, c.scope())
 		if view.over() {
 			j, err := c.s.readJob(ctx, cmp.Or(view.JID, x.ID))
 			if errors.Is(err, ErrNotFound) {
@@ -306,27 +306,31 @@ func (c *lowCall) orchestrate() (value.Value, error) {
 			code = 1
 		}
 	}
-	if view, _ := x.view(1 << 30); view.Status != 0 { // also where no step says so
+	if view, _ := x.view(1<<30, c.scope()); view.Status != 0 { // also where no step says so
 		code = int64(view.Status)
 	}
 	return value.MapOf("data", value.MapOf(j.Load.Str("tgt"), steps), "outputter", "highstate", "retcode", code), nil
 }
 
+// jid is the id of the job that a chunk names.
+func (c *lowCall) jid() string {
+	if c.args.Len() == 1 {
+		return value.Str(c.args.Items[0])
+	}
+	return c.kwargs.Str("jid")
+}
+
 // job is the job that a chunk names.
 func (c *lowCall) job() (*jobs.Job, error) {
-	jid := c.kwargs.Str("jid")
-	if c.args.Len() == 1 {
-		jid = value.Str(c.args.Items[0])
-	}
 	if c.args.Len() > 1 || c.kwargs.Len() > 1 || c.kwargs.Len() == 1 && !c.kwargs.Has("jid") {
 		return nil, &apiError{kind: badBody, detail: "The function takes jid alone."}
 	}
-	return c.s.readJob(c.r.Context(), jid)
+	return c.s.readJob(c.r.Context(), c.jid())
 }
 
 func (c *lowCall) lookup() (value.Value, error) {
 	j, err := c.job()
-	if errors.Is(err, ErrNotFound) && jobs.IsJID(c.kwargs.Str("jid")) {
+	if errors.Is(err, ErrNotFound) && jobs.IsJID(c.jid()) {
 		return value.NewMap(0), nil // a run that was started a moment ago has no record yet
 	}
 	if err != nil {

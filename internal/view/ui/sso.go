@@ -71,7 +71,7 @@ func (s *Server) fromSSO(w http.ResponseWriter, r *http.Request) {
 		cookie = c.Value
 	}
 	s.access.keep(w, "")
-	name, next, err := s.opts.SSO.Provider.Finish(r.Context(), r.URL.Query(), cookie)
+	name, groups, next, err := s.opts.SSO.Provider.Finish(r.Context(), r.URL.Query(), cookie)
 	if err != nil {
 		s.access.failed(from)
 		s.noSSO(w, r, "", err)
@@ -82,7 +82,7 @@ func (s *Server) fromSSO(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, http.StatusServiceUnavailable, "This did not work", "The file of users cannot be read; the terminal of brine ui has the details.")
 		return
 	}
-	u, ok := users.find(name)
+	u, ok := users.admit(name, groups)
 	if !ok {
 		s.access.failed(from)
 		s.noSSO(w, r, name, errNotAUser)

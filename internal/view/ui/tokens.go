@@ -38,29 +38,34 @@ type Token struct {
 // A Scope limits a token to things that can be run, by globs for their names. Without
 // any globs, nothing is limited; with some, kinds without globs are not allowed. Events are
 // prefixes of the tags of events that the token may send; without them it may send none.
-type Scope struct{ Orchestrations, Chains, Templates, Events []string }
+// Hosts are globs for the ids of hosts, a limit of their own: without them, no host is left
+// out.
+type Scope struct{ Orchestrations, Chains, Templates, Events, Hosts []string }
 
 // Limited reports whether there is a limit.
-func (x Scope) Limited() bool {
+func (x Scope) Limited() bool { return x.byName() || len(x.Hosts) > 0 }
+
+// byName reports whether what can be run is limited.
+func (x Scope) byName() bool {
 	return len(x.Orchestrations)+len(x.Chains)+len(x.Templates)+len(x.Events) > 0
 }
 
 // allows reports whether something may be seen and run; kind is that of a runSpec.
 func (x Scope) allows(kind, name string) bool {
-	if !x.Limited() {
+	if !x.byName() {
 		return true
 	}
-	globs := map[string][]string{kept.Orchestrations: x.Orchestrations, kept.Chains: x.Chains, kept.Templates: x.Templates}[kind]
+	globs := map[string][]string{kept.Orchestrations: x.Orchestrations, kept.Plans: x.Orchestrations, kept.Chains: x.Chains, kept.Templates: x.Templates}[kind]
 	return slices.ContainsFunc(globs, func(g string) bool { ok, _ := filepath.Match(g, name); return ok })
 }
 
 // lists are the lists of the scope, by their names in files.
 func (x *Scope) lists() map[string]*[]string {
-	return map[string]*[]string{"orchestrations": &x.Orchestrations, "chains": &x.Chains, "templates": &x.Templates, "events": &x.Events}
+	return map[string]*[]string{"orchestrations": &x.Orchestrations, "chains": &x.Chains, "templates": &x.Templates, "events": &x.Events, "hosts": &x.Hosts}
 }
 
 // scopeNames are the names of the lists, in the order of files.
-var scopeNames = []string{"orchestrations", "chains", "templates", "events"}
+var scopeNames = []string{"orchestrations", "chains", "templates", "events", "hosts"}
 
 // Sends reports whether the token may send events with a tag: one of its prefixes, or what is
 // below one.
@@ -244,6 +249,9 @@ func (x *Token) set(key, text string) (err error) {
 		*x.Scope.lists()[key] = globs
 		if err = CheckGlobs(globs); key == "events" {
 			err = CheckPrefixes(globs)
+		}
+		if err == nil && key == "hosts" {
+			err = CheckHosts(globs)
 		}
 	}
 	if _, bad := errors.AsType[*time.ParseError](err); bad {

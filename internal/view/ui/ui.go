@@ -84,11 +84,13 @@ type Server struct {
 	mux    *http.ServeMux
 	secure bool              // browsers use https
 	hosts  map[string]string // the origin of the pages, by the host of a request
+	// saltStreams bounds how many programs watch the events of salt-api.
+	saltStreams chan struct{}
 }
 
 // New returns a server for the pages. Origins must have at least one address.
 func New(o Options) (*Server, error) {
-	s := &Server{opts: o, hosts: map[string]string{}}
+	s := &Server{opts: o, hosts: map[string]string{}, saltStreams: make(chan struct{}, maxSaltStreams)}
 	for _, x := range o.Origins {
 		u, err := url.Parse(x)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

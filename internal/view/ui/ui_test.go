@@ -54,6 +54,7 @@ type fake struct {
 
 	delivered []Delivery
 	recurring []Recurrence
+	events    chan *value.Map
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -211,7 +212,7 @@ func (f *fake) ChangeRecurring(_ context.Context, name, what string) error {
 	return nil
 }
 
-func (f *fake) Schedule(_ context.Context, chain, at, user string) error {
+func (f *fake) Schedule(_ context.Context, chain, at, user string, _ []string) error {
 	when, err := time.Parse(minutes, at)
 	if err != nil {
 		when, err = time.Parse(time.RFC3339, at)
@@ -315,6 +316,21 @@ func (f *fake) Drain(_ context.Context, jid string) error {
 	return nil
 }
 
+// Events are those that the test has.
+func (f *fake) Events(ctx context.Context, ready func(), each func(tag string, data *value.Map) bool) error {
+	ready()
+	for {
+		select {
+		case e := <-f.events:
+			if !each(e.Str("tag"), e.Map("data")) {
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 func (f *fake) SendEvent(_ context.Context, tag string, data *value.Map) (string, error) {
 	if tag == "deploy/unheard" {
 		return "", ErrNotSent
@@ -381,7 +397,7 @@ const origin = "http://127.0.0.1:8080"
 
 func newSite(t *testing.T, change func(*Options)) *site {
 	t.Helper()
-	f := &fake{dir: t.TempDir(), ran: make(chan command, 8), end: make(chan int)}
+	f := &fake{dir: t.TempDir(), events: make(chan *value.Map, 8), ran: make(chan command, 8), end: make(chan int)}
 	o := Options{Backend: f, Origins: []string{origin, "http://localhost:8080"}, Owner: "owner", Now: time.Now}
 	if change != nil {
 		change(&o)

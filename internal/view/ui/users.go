@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -55,10 +56,22 @@ type user struct {
 	role  Role
 	hash  string // "": there is no password; a proxy authenticates
 	scope Scope  // what the user is limited to
+	// groups are those that a provider or a proxy says the user is in.
+	groups []string
 }
 
-// Users are those who may log in.
-type Users struct{ all []user }
+// Users are those who may log in: by name, and those whom a provider or a proxy has in a group.
+type Users struct {
+	all    []user
+	groups []group
+}
+
+// A group lets in users of a provider or a proxy who are not named in the file.
+type group struct {
+	from  []string // its names there
+	role  Role
+	scope Scope
+}
 
 // Parameters of argon2id: those that its RFC recommends where memory is short.
 const (
@@ -133,8 +146,9 @@ func (h hashed) fits(password string) bool {
 
 // ParseUsers reads a file of users, a line each: NAME:ROLE:HASH, or NAME:ROLE:HASH:LIMITS
 // such as ann:operator:...:chains=web-*,db-* groups=shops. A line such as
-// "@shops templates=shop-*" is a group. All faults are returned together, as
-// source.Errors.
+// "@shops templates=shop-*" is a group. With role=, it also lets in users of a provider or a
+// proxy who are in a group of this name, or of one of from=, and are not in the file. All faults
+// are returned together, as source.Errors.
 func ParseUsers(file string, text []byte) (*Users, error) {
 	u := &Users{}
 	var faults source.Errors
@@ -148,9 +162,13 @@ func ParseUsers(file string, text []byte) (*Users, error) {
 		if line[0] == '@' {
 			name, words, _ := strings.Cut(line[1:], " ")
 			_, known := groups[name]
-			x, err := parseLimits(words, nil)
+			g, err := parseGroup(name, words)
+			x := g.scope
 			if err == nil {
 				err = CheckUser(name)
+			}
+			if g.role != Nobody {
+				u.groups = append(u.groups, g)
 			}
 			if err == nil && known {
 				err = fmt.Errorf("group %q is in the file twice", name)
@@ -177,6 +195,42 @@ func ParseUsers(file string, text []byte) (*Users, error) {
 		return nil, faults
 	}
 	return u, nil
+}
+
+// parseGroup reads the words of the line of a group.
+func parseGroup(name, words string) (group, error) {
+	g := group{from: []string{name}}
+	var limits []string
+	for w := range strings.FieldsSeq(words) {
+		key, text, _ := strings.Cut(w, "=")
+		var err error
+		switch key {
+		case "role":
+			g.role, err = ParseRole(text)
+		case "from":
+			g.from = nil
+			for one := range strings.SplitSeq(text, ",") {
+				if one, err = url.PathUnescape(one); err != nil || one == "" {
+					return g, fmt.Errorf("from=%s has to be names of groups, separated by commas; a space is %%20", text)
+				}
+				g.from = append(g.from, one)
+			}
+		default:
+			limits = append(limits, w)
+		}
+		if err != nil {
+			return g, err
+		}
+	}
+	if g.role == Nobody && strings.Contains(" "+words, " from=") {
+		return g, fmt.Errorf("group %q has from= without role=: nobody is let in by it", name)
+	}
+	if g.role != Nobody && len(limits) == 0 {
+		return g, nil
+	}
+	var err error
+	g.scope, err = parseLimits(strings.Join(limits, " "), nil)
+	return g, err
 }
 
 func parseUser(line string, groups map[string]Scope) (user, error) {
@@ -244,6 +298,24 @@ func (u *Users) Passwords() bool {
 func (u *Users) find(name string) (user, bool) {
 	if i := slices.IndexFunc(u.all, func(x user) bool { return x.name == name }); i >= 0 {
 		return u.all[i], true
+	}
+	return user{}, false
+}
+
+// admit returns the user with a name whom a provider or a proxy has authenticated. Who is in
+// the file is what the line says. Others are what the first group of the file says that they
+// are in: the role of one group never comes to the limits of another.
+func (u *Users) admit(name string, in []string) (user, bool) {
+	if x, ok := u.find(name); ok {
+		return x, true
+	}
+	if CheckUser(name) != nil {
+		return user{}, false
+	}
+	for _, g := range u.groups {
+		if slices.ContainsFunc(g.from, func(one string) bool { return slices.Contains(in, one) }) {
+			return user{name: name, role: g.role, scope: g.scope, groups: in}, true
+		}
 	}
 	return user{}, false
 }

@@ -32,6 +32,8 @@ type Config struct {
 	// UserClaim is the claim that names the user. The claim email counts only where the
 	// provider has verified it.
 	UserClaim string
+	// GroupsClaim is the claim with the groups of the user; "": none is believed.
+	GroupsClaim string
 	// Redirect is the address of the callback, which the provider has to know.
 	Redirect string
 	// Authorities are trusted beside those of the system; nil: none.
@@ -174,8 +176,9 @@ func (p *Provider) forget() {
 }
 
 // Finish ends a log-in with what the provider sent the browser back with, and the cookie
-// of the browser: the name of the user, and the next of [Provider.Begin]. A log-in ends once.
-func (p *Provider) Finish(ctx context.Context, query url.Values, cookie string) (user, next string, err error) {
+// of the browser: the name of the user, with the groups, and the next of [Provider.Begin]. A
+// log-in ends once.
+func (p *Provider) Finish(ctx context.Context, query url.Values, cookie string) (user string, groups []string, next string, err error) {
 	key := sha256.Sum256([]byte(cookie))
 	p.mu.Lock()
 	p.forget()
@@ -183,46 +186,46 @@ func (p *Provider) Finish(ctx context.Context, query url.Values, cookie string) 
 	delete(p.pending, key)
 	p.mu.Unlock()
 	if l == nil || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(l.state)) != 1 {
-		return "", "", ErrUnknown
+		return "", nil, "", ErrUnknown
 	}
 	if said := query.Get("error"); said != "" {
-		return "", l.next, fmt.Errorf("%w: %s", ErrRefused, said)
+		return "", nil, l.next, fmt.Errorf("%w: %s", ErrRefused, said)
 	}
 	// A provider that mixes up several says whose answer it is (RFC 9207).
 	if iss := query.Get("iss"); iss != "" && iss != p.cfg.Issuer {
-		return "", l.next, fmt.Errorf("%w: it is of %s", ErrInvalid, iss)
+		return "", nil, l.next, fmt.Errorf("%w: it is of %s", ErrInvalid, iss)
 	}
 	found, err := p.discover(ctx)
 	if err != nil {
-		return "", l.next, err
+		return "", nil, l.next, err
 	}
 	c, err := p.oauth(found)
 	if err != nil {
-		return "", l.next, err
+		return "", nil, l.next, err
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), askTimeout)
 	defer cancel()
 	token, err := c.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(l.verifier))
 	if err != nil {
-		return "", l.next, fmt.Errorf("%w: %w", ErrRefused, withoutBody(err))
+		return "", nil, l.next, fmt.Errorf("%w: %w", ErrRefused, withoutBody(err))
 	}
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return "", l.next, fmt.Errorf("%w: it has no ID token", ErrInvalid)
+		return "", nil, l.next, fmt.Errorf("%w: it has no ID token", ErrInvalid)
 	}
 	got, err := found.Verifier(&oidc.Config{ClientID: p.cfg.ClientID, Now: p.cfg.Now}).Verify(ctx, raw)
 	if err != nil {
-		return "", l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return "", nil, l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if subtle.ConstantTimeCompare([]byte(got.Nonce), []byte(l.nonce)) != 1 {
-		return "", l.next, fmt.Errorf("%w: the ID token is of another log-in", ErrInvalid)
+		return "", nil, l.next, fmt.Errorf("%w: the ID token is of another log-in", ErrInvalid)
 	}
 	var claims map[string]any
 	if err := got.Claims(&claims); err != nil {
-		return "", l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return "", nil, l.next, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	user, err = p.userOf(claims)
-	return user, l.next, err
+	return user, p.groupsOf(claims), l.next, err
 }
 
 // userOf is who somebody is by the claims of a token that was verified.
@@ -235,6 +238,25 @@ func (p *Provider) userOf(claims map[string]any) (string, error) {
 		return "", fmt.Errorf("%w: the provider has not verified the address %s", ErrInvalid, name)
 	}
 	return name, nil
+}
+
+// groupsOf are the groups that somebody is in, by the claims of a token that was verified: a
+// list of texts, or one text.
+func (p *Provider) groupsOf(claims map[string]any) (out []string) {
+	if p.cfg.GroupsClaim == "" {
+		return nil
+	}
+	switch x := claims[p.cfg.GroupsClaim].(type) {
+	case string:
+		return []string{x}
+	case []any:
+		for _, g := range x {
+			if text, ok := g.(string); ok {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
 }
 
 // withoutBody leaves out what the token endpoint answered in full: it may hold secrets.

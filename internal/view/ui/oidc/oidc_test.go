@@ -60,11 +60,11 @@ func TestLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := visit(t, f, address)
-	user, next, err := p.Finish(t.Context(), back, cookie)
+	user, _, next, err := p.Finish(t.Context(), back, cookie)
 	if err != nil || user != "ann@example.com" || next != "/runs/7" {
 		t.Fatalf("%q, %q, %v", user, next, err)
 	}
-	if _, _, err := p.Finish(t.Context(), back, cookie); !errors.Is(err, ErrUnknown) {
+	if _, _, _, err := p.Finish(t.Context(), back, cookie); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestHostileProvider(t *testing.T) {
 			if x.back != nil {
 				x.back(back, &cookie)
 			}
-			user, _, err := p.Finish(t.Context(), back, cookie)
+			user, _, _, err := p.Finish(t.Context(), back, cookie)
 			if !errors.Is(err, x.want) || user != "" || !strings.Contains(fmt.Sprint(err), x.text) {
 				t.Errorf("%q, %v", user, err)
 			}
@@ -189,7 +189,7 @@ func TestPending(t *testing.T) {
 	}
 	back := visit(t, f, address)
 	now = now.Add(Life + time.Second)
-	if _, _, err := p.Finish(t.Context(), back, cookie); !errors.Is(err, ErrUnknown) {
+	if _, _, _, err := p.Finish(t.Context(), back, cookie); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a late one: %v", err)
 	}
 	for range maxPending + 10 {
