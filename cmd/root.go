@@ -52,6 +52,10 @@ import (
 	"brine/cmd/version"
 	"brine/cmd/worker"
 	"brine/internal/core/host"
+	"brine/internal/core/python/wire"
+	"brine/internal/core/render"
+	fleetkept "brine/internal/fleet/kept"
+	"brine/sshexec"
 )
 
 // otherPrograms are those of Salt's programs that brine is not.
@@ -196,7 +200,7 @@ func rootOf(a *app.App) *cobra.Command {
 	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
 	}
-	return newRootCmd(a)
+	return newRootWith(a, enough(a.Args))
 }
 
 // noSuchProgram is brine started by the name of a Salt program that it is not:
@@ -214,7 +218,10 @@ func noSuchProgram(name string) *cobra.Command {
 }
 
 // newRootCmd returns brine with all its commands.
-func newRootCmd(a *app.App) *cobra.Command {
+func newRootCmd(a *app.App) *cobra.Command { return newRootWith(a, nil) }
+
+// newRootWith returns brine with the commands of these names; nil are all.
+func newRootWith(a *app.App, only []string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "brine <command>",
 		Short: "Run Salt states and orchestrations without Salt",
@@ -234,42 +241,11 @@ salt-ssh, it behaves like that program.`,
 	c.SetFlagErrorFunc(app.FlagError)
 	c.SetHelpCommand(newHelpCmd(a))
 	fitHelp(a, c)
-	app.AddCommands(
-		c,
-		agent.New(a, nil),
-		plan.NewApply(a, newRootCmd, nil),
-		call.New(a, app.AsBrine, nil),
-		chain.New(a),
-		check.New(a, nil),
-		doc.New(a, nil),
-		docs.New(a, nil),
-		doc.NewFunctions(a, nil),
-		formula.New(a),
-		graph.New(a, nil),
-		history.New(a),
-		kept.New(a, newRootCmd),
-		scaffold.New(a),
-		lint.New(a, nil),
-		lsp.New(a, nil),
-		notify.New(a, nil),
-		orchestrate.New(a, nil),
-		plan.New(a, nil),
-		sandbox.NewPongo(a), sandbox.NewStarlark(a), sandbox.NewKeeper(a),
-		pythonpath.New(a, nil),
-		react.New(a, nil),
-		run.New(a, app.AsBrine, nil),
-		recurring.New(a, nil),
-		approval.New(a, nil),
-		schedule.New(a),
-		beacon.New(a),
-		ssh.New(a, app.AsBrine, nil),
-		template.New(a),
-		trial.New(a, nil),
-		ui.New(a, nil),
-		undo.New(a, newRootCmd, nil),
-		version.New(a),
-		worker.New(a, nil),
-	)
+	for _, k := range commands() {
+		if only == nil || slices.Contains(only, k.name) {
+			app.AddCommands(c, k.make(a))
+		}
+	}
 	c.InitDefaultHelpCmd()
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
@@ -277,4 +253,73 @@ salt-ssh, it behaves like that program.`,
 		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	return c
+}
+
+// A known command is one of brine's: its name, and what makes it with its flags.
+type known struct {
+	name string
+	make func(*app.App) *cobra.Command
+}
+
+// commands returns all commands of brine, none of them made yet.
+func commands() []known {
+	return []known{
+		{"agent", plain(agent.New)},
+		{"apply", func(a *app.App) *cobra.Command { return plan.NewApply(a, newRootCmd, nil) }},
+		{"call", func(a *app.App) *cobra.Command { return call.New(a, app.AsBrine, nil) }},
+		{"chain", chain.New},
+		{"check", plain(check.New)},
+		{"doc", plain(doc.New)},
+		{"docs", plain(docs.New)},
+		{"functions", plain(doc.NewFunctions)},
+		{"formula", formula.New},
+		{"graph", plain(graph.New)},
+		{"history", history.New},
+		{fleetkept.Command, func(a *app.App) *cobra.Command { return kept.New(a, newRootCmd) }},
+		{"init", scaffold.New},
+		{"lint", plain(lint.New)},
+		{"lsp", plain(lsp.New)},
+		{"notify", plain(notify.New)},
+		{"orchestrate", plain(orchestrate.New)},
+		{"plan", plain(plan.New)},
+		{render.PongoCommand, sandbox.NewPongo},
+		{wire.Starlark, sandbox.NewStarlark},
+		{sshexec.KeeperCommand, sandbox.NewKeeper},
+		{"python-path", plain(pythonpath.New)},
+		{"react", plain(react.New)},
+		{"run", func(a *app.App) *cobra.Command { return run.New(a, app.AsBrine, nil) }},
+		{"recurring", plain(recurring.New)},
+		{"approval", plain(approval.New)},
+		{"schedule", schedule.New},
+		{"beacon", beacon.New},
+		{"ssh", func(a *app.App) *cobra.Command { return ssh.New(a, app.AsBrine, nil) }},
+		{"template", template.New},
+		{"test", plain(trial.New)},
+		{"ui", plain(ui.New)},
+		{"undo", func(a *app.App) *cobra.Command { return undo.New(a, newRootCmd, nil) }},
+		{"version", version.New},
+		{"worker", plain(worker.New)},
+	}
+}
+
+// plain is the constructor of a command whose last argument is for its tests.
+func plain[F any](make func(*app.App, F) *cobra.Command) func(*app.App) *cobra.Command {
+	return func(a *app.App) *cobra.Command {
+		var none F
+		return make(a, none)
+	}
+}
+
+// enough returns the names of the commands that a command line needs, or nil for all of
+// them: making a command with its flags costs memory that each start would pay for. What
+// is not exactly the name of a command is for help, completion, or a mistake, for which
+// all are looked through.
+func enough(args []string) []string {
+	if len(args) == 0 || !slices.ContainsFunc(commands(), func(k known) bool { return k.name == args[0] }) {
+		return nil
+	}
+	if slices.Contains(commandsOfFunctions, args[0]) {
+		return commandsOfFunctions // a mistake in one may be meant for another
+	}
+	return args[:1]
 }

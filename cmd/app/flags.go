@@ -76,7 +76,7 @@ func (*outValue) Type() string { return "string" }
 // Register adds the flags of a command that runs functions.
 func (f *RunFlags) Register(fs *pflag.FlagSet) {
 	f.RegisterRun(fs)
-	fs.StringArrayVar(&f.NoParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
+	RepeatedVar(fs, &f.NoParse, "no-parse", "", "keep the values of these keyword arguments as strings (comma-separated)")
 	fs.Bool("args-stdin", false, "read further arguments from stdin, one per line") // see ArgsFromStdin
 }
 
@@ -98,11 +98,11 @@ func (f *RunFlags) RegisterConfig(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(SaltSpelling)
 	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: see 'brine docs guide')")
 	fs.StringVar(&f.Saltfile, "saltfile", "", "Saltfile to read (default: ./Saltfile, else ~/.salt/Saltfile)")
-	fs.StringArrayVar(&f.FileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
-	fs.StringArrayVar(&f.PillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
+	RepeatedVar(fs, &f.FileRoots, "file-root", "", "directory of the SLS tree, for the environment base; may be repeated")
+	RepeatedVar(fs, &f.PillarRoots, "pillar-root", "", "directory of the pillar tree, for the environment base; may be repeated")
 	fs.StringVar(&f.ID, "id", "", "id of this machine")
 	fs.StringVar(&f.Saltenv, "saltenv", "", "environment of SLS files")
-	fs.StringArrayVar(&f.At, "at", nil, "use this commit, tag or branch of gitfs_remotes; NAME=REF for one of several remotes; may be repeated")
+	RepeatedVar(fs, &f.At, "at", "", "use this commit, tag or branch of gitfs_remotes; NAME=REF for one of several remotes; may be repeated")
 	fs.StringVar(&f.Pillarenv, "pillarenv", "", "environment of the pillar")
 	fs.StringVar(&f.CacheDir, "cachedir", "", "directory of the cache")
 	fs.StringVarP(&f.LogLevel, "log-level", "l", "", "log messages of this level and above to stderr: quiet, critical, error, warning, info, debug, trace, all")
@@ -116,7 +116,7 @@ func (f *RunFlags) RegisterConfig(fs *pflag.FlagSet) {
 func (f *RunFlags) RegisterPlaces(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(SaltSpelling)
 	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: see 'brine docs guide')")
-	fs.StringArrayVar(&f.FileRoots, "file-root", nil, "directory of the SLS tree")
+	RepeatedVar(fs, &f.FileRoots, "file-root", "", "directory of the SLS tree")
 	fs.StringVar(&f.CacheDir, "cachedir", "", "directory of the cache")
 }
 
@@ -146,7 +146,7 @@ func (f *OutFlags) Register(fs *pflag.FlagSet) {
 
 // RegisterReports adds the flags of commands whose results can be a report.
 func (f *OutFlags) RegisterReports(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&f.Reports, "report", nil, "also write reports to these files (comma-separated): .html, .xml (JUnit), .md, .ndjson, .prom, .sarif")
+	RepeatedVar(fs, &f.Reports, "report", "", "also write reports to these files (comma-separated): .html, .xml (JUnit), .md, .ndjson, .prom, .sarif")
 	fs.StringVar(&f.ReportMode, "report-mode", "", "mode of new files of --report, such as 0644; default 0600")
 	fs.BoolVar(&f.Timing, "timing", false, "print on stderr where the time of the run and of its hosts went: connection, agent, compiling, states")
 	fs.StringVar(&f.Metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")

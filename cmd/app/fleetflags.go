@@ -52,7 +52,7 @@ func (f *FleetFlags) RegisterTargets(fs *pflag.FlagSet) {
 func (f *FleetFlags) registerSSH(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Sudo, "sudo", false, "become root with sudo, if the roster does not say")
 	fs.BoolVar(&f.IdentitiesOnly, "identities-only", false, "use only the configured keys, not ssh-agent")
-	fs.StringArrayVar(&f.Options, "ssh-option", nil, "option as of ssh -o; may be repeated")
+	RepeatedVar(fs, &f.Options, "ssh-option", "", "option as of ssh -o; may be repeated")
 	fs.IntVar(&f.Persist, "ssh-persist", -1, "seconds that connections stay open for later runs when nobody uses them; 0: they end with the run (default: ssh_persist, else ControlPersist of ssh_config)")
 	fs.Lookup("ssh-persist").DefValue = "0" // so that help shows no -1
 }

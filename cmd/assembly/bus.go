@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/core/fun"
 	"brine/internal/fleet/bus"
@@ -109,8 +110,8 @@ var natsKeys = []string{
 }
 
 var (
-	natsSubject = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-	natsStream  = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	natsSubject = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`) })
+	natsStream  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 )
 
 // natsOptions reads the settings of a bus over NATS. Relative paths begin in dir.
@@ -132,10 +133,10 @@ func natsOptions(set *value.Map, dir string) (o natsbus.Options, err error) {
 	if s := set.Str("subject"); s != "" {
 		o.Prefix = s
 	}
-	if !natsSubject.MatchString(o.Prefix) || len(o.Prefix) > 200 {
+	if !natsSubject().MatchString(o.Prefix) || len(o.Prefix) > 200 {
 		return o, fmt.Errorf("subject: %q is not a subject of letters, digits, '_', '-' and dots between them", o.Prefix)
 	}
-	if o.Stream != "" && !natsStream.MatchString(o.Stream) {
+	if o.Stream != "" && !natsStream().MatchString(o.Stream) {
 		return o, fmt.Errorf("stream: %q is not a name of letters, digits, '_' and '-'", o.Stream)
 	}
 	if err := natsSecrets(&o, set, dir); err != nil {

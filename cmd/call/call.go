@@ -88,7 +88,7 @@ unknown function.`,
 	f.StringVar(&o.schedule, "schedule", "", "run this job of the schedule, or the function as this job, if its ranges and maxrunning allow it")
 	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule even if another controller has run it")
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first, up to this many seconds or within <min>:<max>")
-	f.StringArrayVarP(&o.moduleDirs, "module-dirs", "m", nil, "also use the modules in this directory; may be repeated")
+	app.RepeatedVar(f, &o.moduleDirs, "module-dirs", "m", "also use the modules in this directory; may be repeated")
 	_ = f.MarkHidden("module-dirs")
 	f.StringVar(&o.jid, "jid", "", "run under this jid")
 	_ = f.MarkHidden("jid")

@@ -42,8 +42,8 @@ func SLS(a *app.App) cobra.CompletionFunc {
 func completeFrom(a *app.App, c *cobra.Command, offer func(*fun.Env) []string) ([]string, cobra.ShellCompDirective) {
 	f := &app.RunFlags{LogLevel: "quiet"}
 	f.ConfigDir, _ = c.Flags().GetString("config-dir")
-	f.FileRoots, _ = c.Flags().GetStringArray("file-root")
-	f.PillarRoots, _ = c.Flags().GetStringArray("pillar-root")
+	f.FileRoots = app.Repeated(c.Flags(), "file-root")
+	f.PillarRoots = app.Repeated(c.Flags(), "pillar-root")
 	kind, section := config.Master, "salt-run"
 	if c.Name() == "call" || c.Name() == "salt-call" {
 		kind, section = config.Minion, "salt-call"

@@ -29,7 +29,7 @@ func (f *Flags) Register(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration; includes the custom modules of its tree")
 	fs.BoolVar(&f.noRun, "no-run", false, "load no modules of the tree: their code would run")
-	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
+	app.RepeatedVar(fs, &f.fileRoots, "file-root", "", "directory of the SLS tree whose custom modules are there, too")
 }
 
 // Table returns the functions of this build, with the custom modules of a tree

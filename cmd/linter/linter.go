@@ -46,9 +46,9 @@ func (f *Flags) Register(fs *pflag.FlagSet, formats []string) {
 func (f *Flags) RegisterTree(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: the tree)")
-	fs.StringArrayVar(&f.FileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
-	fs.StringArrayVar(&f.PillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
-	fs.StringArrayVar(&f.grains, "grains", nil, "compile for a machine with the grains of this YAML or JSON file; may be repeated")
+	app.RepeatedVar(fs, &f.FileRoots, "file-root", "", "directory of the SLS tree, for the environment base; may be repeated")
+	app.RepeatedVar(fs, &f.PillarRoots, "pillar-root", "", "directory of the pillar tree, for the environment base; may be repeated")
+	app.RepeatedVar(fs, &f.grains, "grains", "", "compile for a machine with the grains of this YAML or JSON file; may be repeated")
 	fs.StringSliceVar(&f.systems, "system", nil, "compile for these built-in systems: alpine, arch, debian, rhel, suse, ubuntu (default: all)")
 	fs.StringSliceVar(&f.Exclude, "exclude", nil, "do not check these paths under the roots (globs)")
 }

@@ -104,7 +104,7 @@ could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
 	o.RegisterConfig(f)
-	f.StringArrayVar(&o.NoParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
+	app.RepeatedVar(f, &o.NoParse, "no-parse", "", "keep the values of these keyword arguments as strings (comma-separated)")
 	o.RegisterAs(f, "", "")
 	o.Matching.Register(f)
 	f.StringVar(&o.Delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")

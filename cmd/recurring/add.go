@@ -72,7 +72,7 @@ Exit status: 0 the schedule was added; 1 it cannot be; 64 usage error.`,
 	f := c.Flags()
 	o.RegisterConfig(f)
 	o.Output.Register(f)
-	f.StringArrayVar(&o.NoParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
+	app.RepeatedVar(f, &o.NoParse, "no-parse", "", "keep the values of these keyword arguments as strings (comma-separated)")
 	f.StringVar(&o.queue, "queue", "", "name of the queue whose workers run it")
 	f.StringVar(&o.cron, "cron", "", "when: the fields of a crontab")
 	f.StringVar(&o.every, "every", "", "when: an interval such as 6h, or a time such as 'monday 04:00'")

@@ -42,7 +42,7 @@ func CompleteNames(a *app.App, c *cobra.Command, args []string, prefix string, n
 	}
 	f := &app.RunFlags{LogLevel: "quiet"}
 	f.ConfigDir, _ = c.Flags().GetString("config-dir")
-	f.FileRoots, _ = c.Flags().GetStringArray("file-root")
+	f.FileRoots = app.Repeated(c.Flags(), "file-root")
 	s, err := New(a, config.Master, "salt-run", f, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

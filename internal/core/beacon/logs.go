@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/core/host"
@@ -135,7 +136,7 @@ func cutLine(s string) string {
 }
 
 // journalField is a field of the journal that entries can be looked for by.
-var journalField = regexp.MustCompile(`^_?[A-Z0-9][A-Z0-9_]*$`)
+var journalField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^_?[A-Z0-9][A-Z0-9_]*$`) })
 
 // journald finds entries of the journal of systemd that have fields.
 // Salt: salt/beacons/journald.py.
@@ -150,7 +151,7 @@ var journald = Kind{
 				default:
 					c.fault(m.Pos(k), "", "%s: %s: %s is neither text nor a number", where, value.Str(k), value.Repr(v))
 				}
-				if !journalField.MatchString(value.Str(k)) {
+				if !journalField().MatchString(value.Str(k)) {
 					c.fault(m.Pos(k), "fields are SYSLOG_IDENTIFIER, PRIORITY, _SYSTEMD_UNIT and so on: 'journalctl -o verbose' shows them",
 						"%s: %q is not a field of the journal", where, value.Str(k))
 				}

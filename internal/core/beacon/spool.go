@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/core/event"
@@ -133,10 +134,10 @@ func (s *Spool) Take(id string) (*Batch, error) {
 
 // batchName is the name of a batch: that of its spool, the number of its last event, and
 // how many lost ones it tells of.
-var batchName = regexp.MustCompile(`^([0-9a-f]{16})-(-1|[0-9]{1,18})-([0-9]{1,18})$`)
+var batchName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{16})-(-1|[0-9]{1,18})-([0-9]{1,18})$`) })
 
 // ValidBatch reports whether a text is the name of a batch.
-func ValidBatch(name string) bool { return batchName.MatchString(name) }
+func ValidBatch(name string) bool { return batchName().MatchString(name) }
 
 // Done removes batches that somebody has taken, and returns how many events these were.
 // Names of batches of other spools have no effect, so that all machines can get the same list.
@@ -149,7 +150,7 @@ func (s *Spool) Done(names []string) (removed int, err error) {
 	err = s.change(func(c *content) error {
 		before, lost := len(c.events), c.lost
 		for _, name := range names {
-			m := batchName.FindStringSubmatch(name)
+			m := batchName().FindStringSubmatch(name)
 			if m[1] != c.name {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"brine/internal/py/source"
 )
@@ -249,9 +250,9 @@ func (l *line) checkWords() error {
 	return nil
 }
 
-var domainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*\.?$`)
+var domainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*\.?$`) })
 
-func domain(s string) bool { return domainWord.MatchString(s) }
+func domain(s string) bool { return domainWord().MatchString(s) }
 
 // A form is what several words of a keyword must look like.
 type form struct {
@@ -374,7 +375,7 @@ func opens(words []string) bool {
 	})(words)
 }
 
-var amountWord = regexp.MustCompile(`^\d+[KkMmGgTtPpEe]?$`)
+var amountWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+[KkMmGgTtPpEe]?$`) })
 
 // amount reports whether s is an amount of data after which keys may change.
 func amount(s string) bool {
@@ -382,7 +383,7 @@ func amount(s string) bool {
 		return true
 	}
 	n, err := strconv.ParseUint(s, 10, 63)
-	return amountWord.MatchString(s) && (err != nil || n == 0 || n >= 16)
+	return amountWord().MatchString(s) && (err != nil || n == 0 || n >= 16)
 }
 
 // mask reports whether s begins with an octal mask, which is all that ssh looks at.

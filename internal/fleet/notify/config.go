@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/fleet/smtp"
 	"brine/internal/py/source"
@@ -83,7 +84,7 @@ func (d *Destination) Where() string {
 	return d.hook.Where()
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$`)
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$`) })
 
 // Parse reads the destinations. The secrets of sdb:// are values by now; those of files
 // are read with readFile. All faults are returned together.
@@ -127,7 +128,7 @@ var own = map[string][]string{
 
 func (p *parser) parse() {
 	d := p.d
-	if !namePattern.MatchString(d.Name) {
+	if !namePattern().MatchString(d.Name) {
 		p.Fault("letters, digits, _ and - can be in the name of a destination")
 	}
 	kinds := []string{Mail, Matrix, Slack, Webhook}

@@ -3,6 +3,7 @@ package manage
 import (
 	"context"
 	"regexp"
+	"sync"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/pkgversion"
@@ -21,7 +22,9 @@ const (
 )
 
 // release matches the versions of Salt, from 0.9 to 3006.0rc1.
-var release = regexp.MustCompile(`^v?[0-9]{1,6}(\.[0-9]{1,6}){0,3}(rc[0-9]{1,4})?([+.-][0-9a-z.+-]{1,60})?$`)
+var release = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^v?[0-9]{1,6}(\.[0-9]{1,6}){0,3}(rc[0-9]{1,4})?([+.-][0-9a-z.+-]{1,60})?$`)
+})
 
 // versions follows salt/runners/manage.py versions.
 func versions(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
@@ -41,7 +44,7 @@ func versions(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, erro
 			return err
 		}
 		found[r.ID] = false
-		if text, ok := v.(string); ok && !r.Raised && r.Retcode == 0 && release.MatchString(text) {
+		if text, ok := v.(string); ok && !r.Raised && r.Retcode == 0 && release().MatchString(text) {
 			found[r.ID] = text
 		}
 		return nil
