@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -162,7 +163,7 @@ type words struct {
 	columns []*column
 }
 
-var mark = regexp.MustCompile(`\{[0-9]+\}`)
+var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[0-9]+\}`) })
 
 func newWords(bodies map[*plan.State]*body) *words {
 	w := &words{taken: map[string]bool{}, found: map[string]*column{}}
@@ -171,7 +172,7 @@ func newWords(bodies map[*plan.State]*body) *words {
 			if strings.IndexByte(l.text, '{') < 0 {
 				continue
 			}
-			for _, m := range mark.FindAllString(l.text, -1) {
+			for _, m := range mark().FindAllString(l.text, -1) {
 				w.taken[m] = true
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
@@ -115,10 +116,10 @@ func (s Settings) Destination() *value.Map {
 }
 
 // account is the name and the password in a URL.
-var account = regexp.MustCompile(`://[^/@\s'"]*@`)
+var account = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s'"]*@`) })
 
 // WithoutAccount returns text without names and passwords in its URLs.
-func WithoutAccount(text string) string { return account.ReplaceAllString(text, "://") }
+func WithoutAccount(text string) string { return account().ReplaceAllString(text, "://") }
 
 // WithProfile returns settings with those of a profile, a dict of the
 // configuration that the setting "profile" names: its keys are KEY or NAME.KEY.

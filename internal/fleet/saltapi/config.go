@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/internal/fleet"
@@ -89,11 +90,11 @@ func Parse(opt value.Value, dir string, getenv func(string) string) ([]Config, e
 	return out, nil
 }
 
-var fleetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var fleetName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
 func entry(name string, e *value.Map, dir string, getenv func(string) string) (Config, error) {
 	c := Config{Name: name, EAuth: "pam", Timeout: DefaultTimeout, Reconnect: DefaultReconnect}
-	if !fleetName.MatchString(name) || len(name) > 100 {
+	if !fleetName().MatchString(name) || len(name) > 100 {
 		return c, errors.New("a name has letters, digits, dots, dashes and underscores")
 	}
 	if name == fleet.RosterFleet {
