@@ -431,6 +431,18 @@ var examples = map[string]Examples{
 			"/a:\n  file.managed: []\n",
 		},
 	},
+	unreachableSLS: {
+		bad: []string{
+			"-- salt/app.v1.sls --\na:\n  test.nop: []\n",
+			"-- salt/app.sls --\na:\n  test.nop: []\n-- salt/app/init.sls --\na:\n  test.nop: []\n",
+			"-- salt/web.sls --\na:\n  test.nop: []\n-- salt/v1.0/app.sls --\nb:\n  test.nop: []\n",
+			"a:\n  test.nop:\n    - text: {{ pillar.app }}\n-- pillar/app.sls --\napp: x\n-- pillar/web.example.com.sls --\nb: x\n",
+		},
+		good: []string{
+			"-- salt/app/v1.sls --\na:\n  test.nop: []\n",
+			"-- salt/app/init.sls --\na:\n  test.nop: []\n-- salt/_states/x.y.sls --\na: 1\n",
+		},
+	},
 	unquotedMode: {
 		bad: []string{
 			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: 644\n",

@@ -28,6 +28,7 @@ type pillarFile struct {
 	gives map[string]*value.Map // those that it gives to other files
 	data  *value.Map
 	err   error // one that does not depend on the machine
+	lacks bool  // it may have data that are not known
 }
 
 // pillar renders every file of the pillar and gives the run all their data: which
@@ -37,7 +38,7 @@ func (r *run) pillar(ctx context.Context) bool {
 	p := &pillarRun{run: r, engine: render.New(env, notedPillar{r.l.pillars, r}), data: value.NewMap(0), defaults: map[string]*value.Map{}}
 	var files, again []*file
 	for _, f := range r.l.files {
-		if f.pillar && f.sls != "" {
+		if f.pillar && f.sls != "" && !f.lost {
 			files = append(files, f)
 		}
 	}
@@ -49,7 +50,10 @@ func (r *run) pillar(ctx context.Context) bool {
 			again = append(again, f)
 		}
 	}
-	lacks := false
+	lacks := slices.ContainsFunc(files, func(f *file) bool { 
+		got := p.pillarFiles[f.id()]
+		return got != nil && got.lacks
+	})
 	for _, f := range again {
 		if ctx.Err() != nil {
 			return false // what was rendered last is not kept
@@ -99,22 +103,35 @@ func (p *pillarRun) file(ctx context.Context, f *file) *pillarFile {
 	return got
 }
 
+// text returns the text of a file.
+func (p *pillarRun) text(f *file) (string, error) {
+	if f.lines != nil {
+		return strings.Join(f.lines, "\n"), nil
+	}
+	text, err := p.l.o.Disk.ReadFile(f.Abs) // one that is too large for the rules that look at text
+	return string(text), err
+}
+
 // render renders one file; the error is one that does not depend on the machine.
 func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error {
-	text := strings.Join(f.lines, "\n")
-	if name := notRendered([]byte(text)); name != "" {
-		p.unjudged(source.Pos{File: f.Abs, Line: 1, Col: 1}, "the renderer %s does not run here", name)
+	text, err := p.text(f)
+	if err != nil {
+		got.lacks = true // the listing of the tree says so
 		return nil
 	}
-	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "#!") {
-		text = strings.ReplaceAll(strings.ReplaceAll(first, "| gpg", ""), "|gpg", "") + "\n" + rest // what is encrypted stays so
+	if name, line := p.l.notRendered([]byte(text)); name != "" {
+		got.lacks = true
+		p.unjudged(source.Pos{File: f.Abs, Line: line, Col: 1}, "the renderer %s does not run here", name)
+		return nil
 	}
 	p.probe.begin(world{})
 	v, err := p.engine.SLS(ctx, render.Input{
 		Path: f.Path, Abs: f.Abs, SLS: f.sls, SaltEnv: f.saltenv, Text: []byte(text), Vars: got.vars,
 	})
+	v = p.probe.hide(v, "pillar")
 	if err != nil {
 		if p.probe.asked && !isSyntax(err) {
+			got.lacks = true
 			for _, e := range source.Faults(err) {
 				pos := e.Pos
 				if pos.File == "" || pos.File == f.Path {
