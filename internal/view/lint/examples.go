@@ -262,7 +262,7 @@ var examples = map[string]Examples{
 			"a:\n  test.nop: []\n-- pillar/p.sls --\n#!py\n\ndef run():\n  return {}\n",
 		},
 		good: []string{
-			"{% for i in range(grains.n | int) %}\na{{ i }}:\n  test.nop: []\n{% endfor %}\n",
+			"{% for i in range(3) %}\na{{ i }}:\n  test.nop: []\n{% endfor %}\n",
 		},
 	},
 	pillarColon: {

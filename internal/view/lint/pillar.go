@@ -50,7 +50,7 @@ func (r *run) pillar(ctx context.Context) bool {
 			again = append(again, f)
 		}
 	}
-	lacks := slices.ContainsFunc(files, func(f *file) bool { 
+	lacks := slices.ContainsFunc(files, func(f *file) bool {
 		got := p.pillarFiles[f.id()]
 		return got != nil && got.lacks
 	})
@@ -70,6 +70,7 @@ func (r *run) pillar(ctx context.Context) bool {
 		return false
 	}
 	r.pillarDue = false
+	p.probe.hide(p.data, "pillar")
 	text := value.Repr(p.data)
 	if lacks || len(files) == 0 || value.Truth(r.env.Opts.At("ext_pillar")) {
 		r.env.Pillar = knownMap{p.data, "pillar", r.probe}
@@ -128,7 +129,6 @@ func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error 
 	v, err := p.engine.SLS(ctx, render.Input{
 		Path: f.Path, Abs: f.Abs, SLS: f.sls, SaltEnv: f.saltenv, Text: []byte(text), Vars: got.vars,
 	})
-	v = p.probe.hide(v, "pillar")
 	if err != nil {
 		if p.probe.asked && !isSyntax(err) {
 			got.lacks = true

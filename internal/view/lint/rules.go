@@ -197,7 +197,7 @@ func Rules() []Rule {
 			Why: "See [compatibility](compatibility.md); `brine check` lists everything that a tree uses.",
 		},
 		{
-			ID: notJudged, Severity: Info, Doc: "Something could not be checked, because it depends on a value that only a machine has.",
+			ID: notJudged, Severity: Info, Doc: "Something could not be checked: it depends on a value that only a machine has, or lint cannot read it.",
 			Why: "The message says what and why. It is shown and counted at every `--level`, and does not change the exit status; `--strict` makes it an error.",
 		},
 		{

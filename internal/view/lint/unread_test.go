@@ -55,7 +55,7 @@ func TestNotRead(t *testing.T) {
 		want  []string
 	}{
 		{"an SLS that is encrypted as a whole", map[string]string{"salt/a.sls": "#!gpg|jinja|yaml\n" + pgp("")}, nil, []string{"salt/a.sls:2:1 not-judged"}},
-		{"encrypted values of an SLS", map[string]string{"salt/a.sls": "#!jinja|yaml|gpg\n/a:\n  file.managed:\n    - contents: x\n    - mode: |\n        " + pgp("        ") + "\n" + bad}, nil, []string{"salt/a.sls:13:1 unknown-state"}},
+		{"encrypted values of an SLS", map[string]string{"salt/a.sls": "#!jinja|yaml|gpg\n/a:\n  file.managed:\n    - contents: x\n    - mode: |\n        " + pgp("        ") + "\n" + bad}, nil, []string{"salt/a.sls:12:1 unknown-state"}},
 		{"the renderer gpg of the configuration", map[string]string{"salt/a.sls": bad}, value.MapOf("renderer", "jinja|yaml|gpg"), []string{"salt/a.sls:1:1 unknown-state"}},
 		{"a renderer of the configuration", map[string]string{"salt/a.sls": bad, "salt/b.sls": "#!jinja|yaml\n" + bad}, value.MapOf("renderer", "py"), []string{"salt/a.sls:1:1 not-judged", "salt/b.sls:2:1 unknown-state"}},
 		{"the old spelling", map[string]string{"salt/a.sls": "#!yaml_jinja\n" + bad}, nil, []string{"salt/a.sls:2:1 unknown-state"}},
@@ -78,7 +78,7 @@ func TestNotRead(t *testing.T) {
 			"salt/p.sls": "p:\n  test.nop:\n    - text: {{ pillar.x.y }}\n", "salt/m.sls": "{% from 'sealed.jinja' import m %}\nm:\n  test.nop:\n    - text: {{ m.x }}\n", "salt/sealed.jinja": "{% set m = {'x': 1} %}",
 			"salt/t.sls": "/t:\n  file.managed:\n    - source: salt://sealed.txt\n    - template: jinja\n", "salt/sealed.txt": "x",
 		}, nil, []string{
-			"pillar/sealed.sls:1:1 not-judged", "salt/a.sls:3:1 unknown-state", "salt/a.sls:8:9 not-judged", "salt/m.sls:1:34 not-judged",
+			"pillar/sealed.sls:1:1 not-judged", "salt/a.sls:3:1 unknown-state", "salt/a.sls:8:9 not-judged", "salt/m.sls:4:16 not-judged",
 			"salt/sealed.jinja:1:1 not-judged", "salt/sealed.sls:1:1 not-judged", "salt/sealed.txt:1:1 not-judged",
 		}},
 	} {
@@ -123,7 +123,7 @@ func TestNotInvented(t *testing.T) {
 		"salt['match.compound']('web* and G@os:Debian')", "salt['match.compound']('G@role:web')", "salt['match.grain']('role:web')",
 		"salt['match.filter_by']({'web*': 1})", "salt['match.search_by']({'a': ['web*']})", "salt['match.ifelse']('web*', 1, 0)",
 		"opts['id'] == 'web1'", "opts.id.startswith('web')", "salt['config.get']('id') == 'web1'", "'ls' | which", "'/etc/passwd' | file_hashsum",
-		"'db1' | dns_check(port=80)", "'root' | get_uid", "'/etc' | list_files", "'/etc/passwd' | is_text_file", "salt['hashutil.digest_file']('/etc/passwd')",
+		"'db1' | dns_check(port=80)", "'root' | get_uid", "'/etc' | list_files", "'/etc/passwd' | is_text_file", "salt['hashutil.digest_file']('/etc/passwd')", "grains.mem_total | int > 2000", "grains.load | float < 0.5",
 	} {
 		dir, o := write(t, map[string]string{"salt/a.sls": "{% if " + x + " %}\na:\n  pkg.instaled: []\n{% else %}\nb:\n  file.manged: []\n{% endif %}\n"})
 		if got, want := found(t, dir, o), []string{"salt/a.sls:2:1 unknown-state", "salt/a.sls:5:1 unknown-state"}; !slices.Equal(got, want) {
