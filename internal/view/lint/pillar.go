@@ -24,11 +24,11 @@ type pillarRun struct {
 // A pillarFile is what a file of the pillar came to.
 type pillarFile struct {
 	pass
-	vars  *value.Map            // the variables that it was rendered with
-	gives map[string]*value.Map // those that it gives to other files
-	data  *value.Map
-	err   error // one that does not depend on the machine
-	lacks bool  // it may have data that are not known
+	vars    *value.Map            // the variables that it was rendered with
+	gives   map[string]*value.Map // those that it gives to other files
+	data    *value.Map
+	err     error // one that does not depend on the machine
+	partial bool  // it may have data that are not known
 }
 
 // pillar renders every file of the pillar and gives the run all their data: which
@@ -52,7 +52,7 @@ func (r *run) pillar(ctx context.Context) bool {
 	}
 	lacks := slices.ContainsFunc(files, func(f *file) bool {
 		got := p.pillarFiles[f.id()]
-		return got != nil && got.lacks
+		return got != nil && got.partial
 	})
 	for _, f := range again {
 		if ctx.Err() != nil {
@@ -117,11 +117,11 @@ func (p *pillarRun) text(f *file) (string, error) {
 func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error {
 	text, err := p.text(f)
 	if err != nil {
-		got.lacks = true // the listing of the tree says so
+		got.partial = true // the listing of the tree says so
 		return nil
 	}
 	if name, line := p.l.notRendered([]byte(text)); name != "" {
-		got.lacks = true
+		got.partial = true
 		p.unjudged(source.Pos{File: f.Abs, Line: line, Col: 1}, "the renderer %s does not run here", name)
 		return nil
 	}
@@ -131,7 +131,7 @@ func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error 
 	})
 	if err != nil {
 		if p.probe.asked && !isSyntax(err) {
-			got.lacks = true
+			got.partial = true
 			for _, e := range source.Faults(err) {
 				pos := e.Pos
 				if pos.File == "" || pos.File == f.Path {
