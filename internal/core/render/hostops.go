@@ -10,6 +10,7 @@ import (
 
 	"brine/internal/core/host"
 	"brine/internal/py/jinja/saltjinja"
+	"brine/internal/py/value"
 )
 
 // hostOps is the machine as Jinja's filters ask for it. Relative paths are
@@ -84,4 +85,13 @@ func (o hostOps) LookupHost(ctx context.Context, family, name string) ([]string,
 
 func (o hostOps) Connect(ctx context.Context, address string, port int) error {
 	return o.h.Connect(ctx, address, port)
+}
+
+// unknownOf returns what answers filters that look at a machine which is not there, such as
+// that of lint; nil where they look.
+func unknownOf(h host.Host) func(call string) value.Value {
+	if u, ok := h.(interface{ Unknown(call string) value.Value }); ok {
+		return u.Unknown
+	}
+	return nil
 }

@@ -57,7 +57,8 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	o.TrimBlocks = o.TrimBlocks || value.Truth(e.env.Opts.At("jinja_trim_blocks"))
 	o.LstripBlocks = o.LstripBlocks || value.Truth(e.env.Opts.At("jinja_lstrip_blocks"))
 	o.Extension = saltjinja.New(saltjinja.Options{
-		Host: hostOps{e.env.Host},
+		Unknown: unknownOf(e.env.Host),
+		Host:    hostOps{e.env.Host},
 		Query: func(c *jinja.Call) (value.Value, error) {
 			return c.State.Untimed(func() (value.Value, error) { return invoke(c.State.Context(), e.env, "http.query", c.Args, c.Kw) })
 		},

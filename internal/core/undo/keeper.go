@@ -280,14 +280,19 @@ func (k *Keeper) parents(name string) error {
 
 // through writes down a file that is changed by way of a link at its path.
 func (k *Keeper) through(name string, content bool) error {
-	if st, err := k.Lstat(name); err == nil && st.Mode&fs.ModeSymlink != 0 {
-		target, err := k.Target(name)
-		if err != nil {
-			return err // as the change itself would say
-		}
-		name = target
+	name, err := k.led(name)
+	if err != nil {
+		return err
 	}
 	return k.before(name, content)
+}
+
+// led returns where a link at a path leads; the path, if no link is there.
+func (k *Keeper) led(name string) (string, error) {
+	if st, err := k.Lstat(name); err != nil || st.Mode&fs.ModeSymlink == 0 {
+		return name, nil
+	}
+	return k.Target(name) // an error is what the change itself would say
 }
 
 // Fork returns the same machine with an environment of its own.
@@ -298,13 +303,14 @@ func (k *Keeper) Force() host.Host { return &Keeper{k.Host.Force(), k.log, k.sta
 
 // WriteFile replaces the content of a file, whose old one is kept.
 func (k *Keeper) WriteFile(name string, content io.Reader, opts host.WriteOptions) error {
+	at := name
 	if opts.FollowLinks {
-		if err := k.through(name, true); err != nil {
+		var err error
+		if at, err = k.led(name); err != nil {
 			return err
 		}
-		return k.Host.WriteFile(name, content, opts)
 	}
-	at := k.real(name)
+	at = k.real(at)
 	if err := k.beforeAt(at, true); err != nil {
 		return err
 	}

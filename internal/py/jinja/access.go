@@ -47,7 +47,7 @@ type Filtered interface {
 // takes reports whether a filter takes an item, or reads data.
 func takes(filter string) bool {
 	switch filter {
-	case "first", "last", "random", "min", "max", "load_json", "load_yaml", "from_json", "from_yaml":
+	case "first", "last", "random", "min", "max", "int", "float", "load_json", "load_yaml", "from_json", "from_yaml":
 		return true
 	}
 	return false

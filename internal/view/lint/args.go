@@ -221,6 +221,8 @@ func (r *run) engineOf(c *fun.Chunk) bool {
 			f.Rule = notInBrine
 		}
 		r.add(f)
+	} else if engine != "jinja" {
+		r.unjudged(posOf(c, "template"), "the template engine %s does not run here", engine)
 	}
 	return engine == "jinja"
 }
@@ -265,7 +267,8 @@ func (r *run) steps(ctx context.Context, c *fun.Chunk) {
 func (r *run) absentSLS(ctx context.Context, saltenv, name string, pos source.Pos) {
 	all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
 	if err != nil || len(all) == 0 {
-		return // an environment that is not in the tree
+		r.unjudged(pos, "the SLS %s of saltenv %s: the tree has no SLS files of it", name, saltenv)
+		return
 	}
 	if _, err := fun.FindSLS(ctx, r.env.Up, saltenv, name); !errors.Is(err, fs.ErrNotExist) {
 		return

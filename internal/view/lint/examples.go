@@ -262,7 +262,7 @@ var examples = map[string]Examples{
 			"a:\n  test.nop: []\n-- pillar/p.sls --\n#!py\n\ndef run():\n  return {}\n",
 		},
 		good: []string{
-			"{% for i in range(grains.n | int) %}\na{{ i }}:\n  test.nop: []\n{% endfor %}\n",
+			"{% for i in range(3) %}\na{{ i }}:\n  test.nop: []\n{% endfor %}\n",
 		},
 	},
 	pillarColon: {
@@ -429,6 +429,18 @@ var examples = map[string]Examples{
 		},
 		good: []string{
 			"/a:\n  file.managed: []\n",
+		},
+	},
+	unreachableSLS: {
+		bad: []string{
+			"-- salt/app.v1.sls --\na:\n  test.nop: []\n",
+			"-- salt/app.sls --\na:\n  test.nop: []\n-- salt/app/init.sls --\na:\n  test.nop: []\n",
+			"-- salt/web.sls --\na:\n  test.nop: []\n-- salt/v1.0/app.sls --\nb:\n  test.nop: []\n",
+			"a:\n  test.nop:\n    - text: {{ pillar.app }}\n-- pillar/app.sls --\napp: x\n-- pillar/web.example.com.sls --\nb: x\n",
+		},
+		good: []string{
+			"-- salt/app/v1.sls --\na:\n  test.nop: []\n",
+			"-- salt/app/init.sls --\na:\n  test.nop: []\n-- salt/_states/x.y.sls --\na: 1\n",
 		},
 	},
 	unquotedMode: {

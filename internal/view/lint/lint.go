@@ -105,7 +105,9 @@ func (r *Report) Unjudged() []Finding {
 	var out []Finding
 	for i := range r.Findings {
 		switch f := &r.Findings[i]; f.Rule {
-		case renderError, undefinedVariable, yamlTab, duplicateKey, notJudged:
+		case notJudged, unreachableSLS:
+			out = append(out, *f)
+		case renderError, undefinedVariable, yamlTab, duplicateKey:
 			if path.Ext(f.Pos.File) == ".sls" {
 				out = append(out, *f)
 			}
@@ -147,6 +149,11 @@ type linter struct {
 	// grains are the names of the grains that machines may have, and own those that the
 	// tree sets or makes; renderers are its custom renderers.
 	grains, own, renderers map[string]bool
+	// broken are the files that cannot be read (see [depOf]), and backends what else of the
+	// configuration has files.
+	broken   map[string]bool
+	backends string
+	lost     []Finding // SLS files that no name leads to
 	// text is how many bytes of SLS files and templates were read, other how many of
 	// other files, and unread how many files were not.
 	text, other int64
@@ -165,6 +172,8 @@ type file struct {
 	pillar  bool
 	mtime   int64    // in nanoseconds, of the text that was read
 	unread  bool     // its text was not read, since the tree has too much
+	broken  bool     // it cannot be read
+	lost    bool     // it is an SLS that no name leads to
 	lines   []string // of text that is checked; without line ends
 	words   map[string]bool
 	ignores ignores
@@ -213,6 +222,7 @@ func (m *merge) add(system string, f Finding) {
 			f.Pos.File = abs
 		}
 	}
+	m.elsewhereToo(&f)
 	k := key{f.Rule, f.Pos, f.Message}
 	via := f.Via
 	if f.Via = nil; m.found[k] == nil {
@@ -318,7 +328,7 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 		before[f.id()] = f
 	}
 	had := l.exists
-	l.files, l.sls, l.paths, l.keys, l.exists = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
+	l.files, l.sls, l.paths, l.keys, l.exists, l.broken = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}, map[string]bool{}
 	l.text, l.other, l.unread = 0, 0, 0
 	for _, side := range []struct {
 		server *fileserver.Server
@@ -349,6 +359,7 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 			}
 		}
 	}
+	l.leaveLost()
 	return changed, moved || len(before) > 0 && len(l.files) != len(before) || had != nil && !maps.Equal(had, l.exists), ctx.Err()
 }
 
@@ -383,7 +394,7 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 		f.mtime, f.Size = st.Mtime.UnixNano(), st.Size
 	}
 	isNew := true
-	if old := before[f.id()]; old != nil && old.mtime == f.mtime && old.Size == f.Size {
+	if old := before[f.id()]; old != nil && old.mtime == f.mtime && old.Size == f.Size && !old.broken {
 		f, isNew = old, false
 	}
 	if name, ok := fun.SLSName(fi.Path); ok {
@@ -446,12 +457,19 @@ func ofModules(p string) bool {
 
 // read reads the text of a file.
 func (l *linter) read(f *file) {
-	f.lines, f.words, f.ignores, f.found, f.star = nil, nil, ignores{}, nil, nil
+	f.lines, f.words, f.ignores, f.found, f.star, f.broken = nil, nil, ignores{}, nil, nil, false
 	f.unread = f.Size <= maxText && !f.isTemplate() && l.other+f.Size > l.o.MaxText
 	if f.Size > maxText || f.unread {
+		l.readable(f, nil)
 		return
 	}
 	text, err := l.o.Disk.ReadFile(f.Abs)
+	f.broken = err != nil
+	delete(l.broken, depOf(f.pillar, f.saltenv, f.Path))
+	if f.broken {
+		l.broken[depOf(f.pillar, f.saltenv, f.Path)] = true
+	}
+	l.readable(f, err)
 	if err != nil || strings.Contains(string(text), "\x00") {
 		return
 	}

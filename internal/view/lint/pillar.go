@@ -24,10 +24,11 @@ type pillarRun struct {
 // A pillarFile is what a file of the pillar came to.
 type pillarFile struct {
 	pass
-	vars  *value.Map            // the variables that it was rendered with
-	gives map[string]*value.Map // those that it gives to other files
-	data  *value.Map
-	err   error // one that does not depend on the machine
+	vars    *value.Map            // the variables that it was rendered with
+	gives   map[string]*value.Map // those that it gives to other files
+	data    *value.Map
+	err     error // one that does not depend on the machine
+	partial bool  // it may have data that are not known
 }
 
 // pillar renders every file of the pillar and gives the run all their data: which
@@ -37,7 +38,7 @@ func (r *run) pillar(ctx context.Context) bool {
 	p := &pillarRun{run: r, engine: render.New(env, notedPillar{r.l.pillars, r}), data: value.NewMap(0), defaults: map[string]*value.Map{}}
 	var files, again []*file
 	for _, f := range r.l.files {
-		if f.pillar && f.sls != "" {
+		if f.pillar && f.sls != "" && !f.lost {
 			files = append(files, f)
 		}
 	}
@@ -49,7 +50,10 @@ func (r *run) pillar(ctx context.Context) bool {
 			again = append(again, f)
 		}
 	}
-	lacks := false
+	lacks := slices.ContainsFunc(files, func(f *file) bool {
+		got := p.pillarFiles[f.id()]
+		return got != nil && got.partial
+	})
 	for _, f := range again {
 		if ctx.Err() != nil {
 			return false // what was rendered last is not kept
@@ -66,6 +70,7 @@ func (r *run) pillar(ctx context.Context) bool {
 		return false
 	}
 	r.pillarDue = false
+	p.probe.hide(p.data, "pillar")
 	text := value.Repr(p.data)
 	if lacks || len(files) == 0 || value.Truth(r.env.Opts.At("ext_pillar")) {
 		r.env.Pillar = knownMap{p.data, "pillar", r.probe}
@@ -99,15 +104,26 @@ func (p *pillarRun) file(ctx context.Context, f *file) *pillarFile {
 	return got
 }
 
+// text returns the text of a file.
+func (p *pillarRun) text(f *file) (string, error) {
+	if f.lines != nil {
+		return strings.Join(f.lines, "\n"), nil
+	}
+	text, err := p.l.o.Disk.ReadFile(f.Abs) // one that is too large for the rules that look at text
+	return string(text), err
+}
+
 // render renders one file; the error is one that does not depend on the machine.
 func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error {
-	text := strings.Join(f.lines, "\n")
-	if name := notRendered([]byte(text)); name != "" {
-		p.unjudged(source.Pos{File: f.Abs, Line: 1, Col: 1}, "the renderer %s does not run here", name)
+	text, err := p.text(f)
+	if err != nil {
+		got.partial = true // the listing of the tree says so
 		return nil
 	}
-	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "#!") {
-		text = strings.ReplaceAll(strings.ReplaceAll(first, "| gpg", ""), "|gpg", "") + "\n" + rest // what is encrypted stays so
+	if name, line := p.l.notRendered([]byte(text)); name != "" {
+		got.partial = true
+		p.unjudged(source.Pos{File: f.Abs, Line: line, Col: 1}, "the renderer %s does not run here", name)
+		return nil
 	}
 	p.probe.begin(world{})
 	v, err := p.engine.SLS(ctx, render.Input{
@@ -115,6 +131,7 @@ func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error 
 	})
 	if err != nil {
 		if p.probe.asked && !isSyntax(err) {
+			got.partial = true
 			for _, e := range source.Faults(err) {
 				pos := e.Pos
 				if pos.File == "" || pos.File == f.Path {

@@ -84,6 +84,7 @@ const (
 	unknownRenderer      = "unknown-renderer"
 	unknownRule          = "unknown-rule"
 	unknownState         = "unknown-state"
+	unreachableSLS       = "unreachable-sls"
 	unquotedMode         = "unquoted-mode"
 	unusedImport         = "unused-import"
 	unusedInclude        = "unused-include"
@@ -196,7 +197,7 @@ func Rules() []Rule {
 			Why: "See [compatibility](compatibility.md); `brine check` lists everything that a tree uses.",
 		},
 		{
-			ID: notJudged, Severity: Info, Doc: "Something could not be checked, because it depends on a value that only a machine has.",
+			ID: notJudged, Severity: Info, Doc: "Something could not be checked: it depends on a value that only a machine has, or lint cannot read it.",
 			Why: "The message says what and why. It is shown and counted at every `--level`, and does not change the exit status; `--strict` makes it an error.",
 		},
 		{
@@ -266,6 +267,10 @@ func Rules() []Rule {
 		{
 			ID: unquotedMode, Severity: Info, Off: true, Fix: true, Doc: "The mode of a file is not quoted.",
 			Why: "Write `'0644'`. It is rule 207 of salt-lint.",
+		},
+		{
+			ID: unreachableSLS, Severity: Warning, Doc: "No name leads to an SLS file, so no run reads it.",
+			Why: "A dot in an SLS name stands for a directory: `app.v1` is `app/v1.sls`, never `app.v1.sls`. Of `app.sls` and `app/init.sls`, `app` is the first. Rename the file.",
 		},
 		{
 			ID: unusedImport, Severity: Warning, Fix: true, Doc: "A name that an SLS imports is not used.",

@@ -27,7 +27,14 @@ import (
 // A machine is a fake one whose files are those of the disk, to read.
 type machine struct {
 	*host.Fake
-	disk host.Files
+	disk  host.Files
+	probe *probe
+}
+
+// Unknown is what a filter of Jinja answers that looks at the machine, such as which.
+func (m machine) Unknown(call string) value.Value {
+	m.probe.asked = true
+	return unknown{p: m.probe, path: call}
 }
 
 func (m machine) Stat(p string) (host.Stat, error)        { return m.disk.Stat(p) }
@@ -244,13 +251,24 @@ type noted struct {
 // Stat returns a file, or that it is not there.
 func (n noted) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, error) {
 	n.r.note(false, saltenv, p)
+	n.unreadable(saltenv, p)
 	return n.r.l.seen.Stat(ctx, n.Local, seenKey{false, saltenv, p})
 }
 
 // Open opens a file.
 func (n noted) Open(ctx context.Context, saltenv, p string) (io.ReadCloser, error) {
 	n.r.note(false, saltenv, p)
+	if n.unreadable(saltenv, p) {
+		return io.NopCloser(strings.NewReader("")), nil // what depends on it is not judged
+	}
 	return n.r.l.seen.Open(ctx, n.Local, seenKey{false, saltenv, p})
+}
+
+// unreadable reports whether a file cannot be read: nothing is known of what depends on it.
+func (n noted) unreadable(saltenv, p string) bool {
+	broken := n.r.l.unreadable(false, saltenv, p)
+	n.r.probe.asked = n.r.probe.asked || broken
+	return broken
 }
 
 // notedPillar are the files of the pillar, as noted are those of the states.
@@ -282,20 +300,22 @@ func (l *linter) newRun(sys System) *run {
 	r := &run{l: l, sys: sys, probe: &probe{}, cache: map[string]*rendered{}, units: map[string]*unit{}, templates: map[string]*pass{}, pillarFiles: map[string]*pillarFile{}, pillarDue: true}
 	opts := l.o.Opts.Copy()
 	id := sys.Grains.Str("id")
-	if id == "" {
-		id = sys.Name
-	}
+	hasID := id != ""
 	opts.Set("id", id)
+	if !hasID {
+		id = sys.Name
+		opts.Set("id", unknown{p: r.probe, path: "grains.id"})
+	}
 	opts.Set("file_client", "local")
 	grains := knownMap{sys.Grains, "grains", r.probe}
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: id, SaltEnv: "base"},
 		Data:      fun.Data{Opts: opts, Grains: grains, Pillar: value.NewMap(0), Memo: &fun.Memo{}},
-		Machine:   fun.Machine{Host: machine{host.NewFake(), l.o.Disk}, Up: noted{&fileserver.Local{Server: l.states}, r}},
-		Functions: fun.Functions{Table: l.table, NewInvoker: func(e *fun.Env) fun.Invoker { return newInvoker(e, r.probe) }},
+		Machine:   fun.Machine{Host: machine{host.NewFake(), l.o.Disk, r.probe}, Up: noted{&fileserver.Local{Server: l.states}, r}},
+		Functions: fun.Functions{Table: l.table, NewInvoker: func(e *fun.Env) fun.Invoker { return newInvoker(e, r.probe, hasID) }, Limits: noGPG()},
 		Network:   fun.Network{Bus: event.NewRing(0, host.FakeTime)},
 	}
-	env.Invoker = newInvoker(env, r.probe)
+	env.Invoker = newInvoker(env, r.probe, hasID)
 	env.OnWarn = r.warned
 	r.env = env
 	return r
@@ -497,17 +517,6 @@ func hasUnknownNames(data *value.Map) bool {
 	return false
 }
 
-// notRendered returns the renderer that the first line of an SLS names and that does
-// not run here, since it runs a program, or brine does not have it.
-func notRendered(text []byte) string {
-	for _, name := range pipelineOf(string(text)) {
-		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || render.ByPython(name) {
-			return name
-		}
-	}
-	return ""
-}
-
 // pipelineOf returns the renderers that the first line of an SLS names.
 func pipelineOf(text string) []string {
 	first, _, _ := strings.Cut(text, "\n")
@@ -519,6 +528,11 @@ func pipelineOf(text string) []string {
 	for stage := range strings.SplitSeq(line, "|") {
 		if words := strings.Fields(stage); len(words) > 0 {
 			names = append(names, words[0])
+		}
+	}
+	if len(names) == 1 { // the old spelling of two, data format first
+		if format, engine, ok := strings.Cut(names[0], "_"); ok && (format == "yaml" || format == "json") {
+			return []string{engine, format}
 		}
 	}
 	return names

@@ -64,6 +64,7 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 	l.states = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "file_roots"))
 	l.pillars = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "pillar_roots"))
 	s := &Session{l: l, touched: map[string]bool{}, edited: map[string]bool{}, last: map[key]bool{}}
+	l.backends = backends(o.Opts)
 	l.o.MaxFiles, l.o.MaxText = cmp.Or(o.MaxFiles, defaultMaxFiles), cmp.Or(o.MaxText, defaultMaxText)
 	l.states.MaxFiles, l.pillars.MaxFiles = l.o.MaxFiles, l.o.MaxFiles
 	changed, _, err := l.list(ctx)
@@ -176,6 +177,9 @@ func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, 
 		for _, found := range f.found {
 			m.add("", found)
 		}
+	}
+	for _, found := range s.l.lost {
+		m.add("", found)
 	}
 	for _, r := range s.runs {
 		r.report(m, s)

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -282,17 +284,62 @@ func (r *run) renderTemplate(ctx context.Context, t fileTemplate) {
 // readTemplate reads a template of the tree, and reports whether there is one to check.
 func (r *run) readTemplate(ctx context.Context, t fileTemplate, input *render.Input) bool {
 	info, err := r.env.Up.Stat(ctx, t.saltenv, t.path)
-	if err != nil || info.Size > maxTemplate {
+	if err != nil {
+		return false // that it is not there is a finding of its own
+	}
+	pos := source.Pos{File: cmp.Or(info.Abs, t.path), Line: 1, Col: 1}
+	if info.Size > maxTemplate {
+		r.unjudged(pos, "the template has more than %d MB", maxTemplate>>20)
+		return false
+	}
+	if r.l.unreadable(false, t.saltenv, t.path) {
+		r.unjudged(pos, "the file cannot be read")
 		return false
 	}
 	in, err := r.env.Up.Open(ctx, t.saltenv, t.path)
+	if err == nil {
+		input.Text, err = io.ReadAll(in)
+		in.Close()
+	}
 	if err != nil {
+		r.unjudged(pos, "the file cannot be read: %s", reason(err))
 		return false
 	}
-	defer in.Close()
-	input.Text, err = io.ReadAll(in)
 	input.Abs = info.Abs
-	return err == nil
+	r.templateCalls(t, info.Abs, input.Text)
+	return true
+}
+
+// templateCalls checks the functions that a template of a file calls, on every branch. Those of
+// SLS files and of what they import are checked by their text.
+func (r *run) templateCalls(t fileTemplate, abs string, text []byte) {
+	f := r.l.fileOf(cmp.Or(abs, t.path))
+	if f != nil && f.isTemplate() || !bytes.Contains(text, []byte("salt")) {
+		return
+	}
+	lines, inside := withoutComments(strings.Split(string(text), "\n")), false
+	whole := strings.Join(lines, "\n")
+	for i, line := range lines {
+		begun := inside
+		inside = within(line, begun)
+		for name, col := range callsOf(line) {
+			if !within(line[:col-1], begun) || asksFor(whole, name) {
+				continue
+			}
+			r.function(fun.Exec, name, source.Pos{File: cmp.Or(abs, t.path), Line: i + 1, Col: col})
+		}
+	}
+}
+
+// within reports whether the end of a text is in an expression or statement of Jinja, if it
+// begins in one or not.
+func within(text string, begun bool) bool {
+	open := max(strings.LastIndex(text, "{{"), strings.LastIndex(text, "{%"))
+	shut := max(strings.LastIndex(text, "}}"), strings.LastIndex(text, "%}"))
+	if open < 0 && shut < 0 {
+		return begun
+	}
+	return open > shut
 }
 
 // templateIn renders a template in a world and returns how many questions it asked.

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -122,17 +123,38 @@ func (l *linter) templates(f *file, lines []string) {
 		if !salt && !pillar {
 			continue
 		}
-		for _, m := range p.call.FindAllStringSubmatchIndex(line, -1) {
-			l.call(f, whole, line[m[4]:m[5]], i+1, m[4]+1)
-		}
-		for _, m := range p.callDot.FindAllStringSubmatchIndex(line, -1) {
-			l.call(f, whole, line[m[2]:m[3]], i+1, m[2]+1)
+		for name, col := range callsOf(line) {
+			l.call(f, whole, name, i+1, col)
 		}
 		if m := p.pillarGet.FindStringSubmatchIndex(line); m != nil && strings.Contains(line, "{") {
 			name := line[m[4]:m[5]]
 			f.addf(i+1, m[4]+1, pillarColon, fmt.Sprintf("write salt['pillar.get']('%s')", name), "pillar.get looks for a key named %q", name)
 		}
 	}
+}
+
+// callsOf returns the functions that a line of a template calls, with their columns.
+func callsOf(line string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		if !strings.Contains(line, "salt") {
+			return
+		}
+		for _, m := range pattern().call.FindAllStringSubmatchIndex(line, -1) {
+			if !yield(line[m[4]:m[5]], m[4]+1) {
+				return
+			}
+		}
+		for _, m := range pattern().callDot.FindAllStringSubmatchIndex(line, -1) {
+			if !yield(line[m[2]:m[3]], m[2]+1) {
+				return
+			}
+		}
+	}
+}
+
+// asksFor reports whether a template asks whether a function is there.
+func asksFor(whole, name string) bool {
+	return strings.Contains(whole, "'"+name+"' in salt") || strings.Contains(whole, `"`+name+`" in salt`)
 }
 
 // call checks a function that a template calls.
@@ -146,8 +168,8 @@ func (l *linter) call(f *file, whole, name string, line, col int) {
 	if _, _, ok := l.known.Lookup(fun.Exec, name); ok {
 		return
 	}
-	if strings.Contains(whole, "'"+name+"' in salt") || strings.Contains(whole, `"`+name+`" in salt`) {
-		return // the template asks whether it is there
+	if asksFor(whole, name) {
+		return
 	}
 	nf := l.known.NotFound(fun.Exec, name)
 	if nf.InSalt {

@@ -351,7 +351,8 @@ var (
 		slsutil.file_exists slsutil.dir_exists slsutil.path_exists slsutil.findup slsutil.renderer
 		test.echo test.ping test.true_ test.false_ test.arg test.arg_repr test.arg_type test.kwarg test.version test.versions_information
 		test.outputter test.opts_pkg test.get_opts test.fib test.collatz`)
-	impureFunctions = words("grains.append grains.delkey grains.delval grains.set grains.setval grains.setvals grains.remove")
+	impureFunctions = words(`grains.append grains.delkey grains.delval grains.set grains.setval grains.setvals grains.remove
+		hashutil.base64_decodefile hashutil.base64_encodefile hashutil.digest_file`)
 )
 
 func words(s string) map[string]bool {
@@ -372,9 +373,11 @@ func IsPure(name string) bool {
 // An invoker calls the functions that only compute; all others answer an unknown
 // value.
 type invoker struct {
-	real  fun.Invoker
-	env   *fun.Env
-	probe *probe
+	real    fun.Invoker
+	newReal func(*fun.Env) fun.Invoker
+	env     *fun.Env
+	probe   *probe
+	hasID   bool // the ID of the machine is known
 }
 
 // Invoke calls a function. Wrong arguments are an error whatever the function is.
@@ -384,6 +387,9 @@ func (v *invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 		return fun.Result{}, err
 	}
 	if kind == fun.Exec && IsPure(name) && spec.Fn != nil {
+		if mod.Name == "match" {
+			return v.match(ctx, kind, name, args)
+		}
 		return v.real.Invoke(ctx, kind, name, args)
 	}
 	if mod.Dynamic == nil {
@@ -392,6 +398,11 @@ func (v *invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 			return fun.Result{}, err
 		}
 	}
+	return v.unknown(name, args)
+}
+
+// unknown returns an unknown value, the same for the same call.
+func (v *invoker) unknown(name string, args fun.Args) (fun.Result, error) {
 	v.probe.asked = true
 	return fun.Value(unknown{p: v.probe, path: name + value.Repr(value.NewList(args.Pos...)) + value.Repr(args.Kw)})
 }
@@ -401,6 +412,8 @@ func (v *invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Cal
 	return v.real.Bind(mod, spec, args)
 }
 
-func newInvoker(e *fun.Env, p *probe) fun.Invoker {
-	return &invoker{real: dispatch.New(e), env: e, probe: p}
+func newInvoker(e *fun.Env, p *probe, hasID bool) fun.Invoker {
+	return &invoker{
+		real: dispatch.New(e), newReal: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }, env: e, probe: p, hasID: hasID,
+	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -71,14 +72,18 @@ func (r *run) variant(ctx context.Context, u *unit, base *rendered, w world) int
 }
 
 func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rendered) {
-	if name := notRendered(in.Text); name != "" {
+	if r.l.unreadable(false, in.SaltEnv, in.Path) {
+		got.data, got.asked, got.dropped = value.NewMap(0), true, true // see [linter.readable]
+		return
+	}
+	if name, line := r.l.notRendered(in.Text); name != "" {
 		got.data, got.asked, got.dropped = value.NewMap(0), true, true
 		if !saltRenderers[name] && !r.l.renderers[name] {
 			all := slices.Sorted(maps.Keys(saltRenderers))
 			r.add(Finding{Rule: unknownRenderer, Pos: source.Pos{File: in.Path, Line: 1, Col: 1}, Message: fmt.Sprintf("unknown renderer %q%s", name, source.DidYouMean(name, all))})
 			return
 		}
-		r.unjudged(source.Pos{File: in.Path, Line: 1, Col: 1}, "the renderer %s does not run here", name)
+		r.unjudged(source.Pos{File: in.Path, Line: line, Col: 1}, "the renderer %s does not run here", name)
 		return
 	}
 	if in.Vars == nil && reactsText().Match(in.Text) { // an event is known when it comes
@@ -92,6 +97,9 @@ func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rende
 		got.data, got.err = r.tolerant(ctx, in)
 	}
 	got.asked, got.choices = r.probe.asked, r.probe.choices
+	if bytes.Contains(in.Text, []byte(pgpMessage)) {
+		got.data, got.asked = r.probe.hide(got.data, in.SLS), true
+	}
 	if got.err == nil && r.reactions(ctx, in.Path, got.data) {
 		got.data = value.NewMap(0)
 	}

@@ -17,13 +17,25 @@ type Options struct {
 	Host HostOps
 	// Query is the filter http_query. Without it the filter fails.
 	Query jinja.Func
+	// Unknown, where set, answers filters that ask for files, users or addresses, by
+	// what they ask.
+	Unknown func(call string) value.Value
 }
 
 // New returns Salt's extension of Jinja2.
 func New(o Options) jinja.Extension {
 	t := shared()
 	filters := maps.Clone(t.filters)
-	maps.Copy(filters, machine{o.Host, o.Query}.filters())
+	asking := machine{o.Host, o.Query}.filters()
+	for name := range asking {
+		if o.Unknown == nil || name == "strftime" || name == "date_format" || name == "http_query" {
+			continue
+		}
+		asking[name] = func(c *jinja.Call) (value.Value, error) {
+			return o.Unknown(name + value.Repr(value.NewList(c.Args...))), nil
+		}
+	}
+	maps.Copy(filters, asking)
 	return jinja.Extension{Filters: filters, Tests: t.tests, Globals: t.globals, Tags: t.tags, Finalize: finalize}
 }
 
