@@ -100,7 +100,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 		}},
 	}
 	for system, path := range o.images {
-		if strings.HasPrefix(path, machine.ReferencePrefix) {
+		if !casefile.IsImagePath(path) {
 			l.Given[system] = path
 			continue
 		}
@@ -207,7 +207,7 @@ func explain(err error) error {
 		hint = e.Hint
 	} else if e, ok := errors.AsType[*machine.NoImageError](err); ok {
 		hint = e.Hint
-	} else {
+	} else if hint = machine.SpaceHint(err); hint == "" {
 		return err
 	}
 	return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: hint}

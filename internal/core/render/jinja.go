@@ -65,6 +65,9 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	o.MaxTime = e.maxTime()
 	o.MaxMemory = int(e.limit("jinja_max_memory") * (1 << 20))
 	o.Profile = e.profile
+	if e.env.OnBranch != nil {
+		o.Branch = func(template string, off int32, yes bool) { e.env.OnBranch(e.absOf(template), off, yes) }
+	}
 	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
 	e.jinjas[k] = env
 	return env
@@ -472,4 +475,10 @@ func saltPrefix(je *jinja.Error) (prefix string, raised bool) {
 		return "Problem running salt function in Jinja template: ", false
 	}
 	return "Jinja error: ", true
+}
+
+// Branches returns the branches of a Jinja template, which is an SLS or another one, of the
+// environment base.
+func (e *Engine) Branches(sls bool, name, text string) ([]jinja.Branch, error) {
+	return e.jinjaEnv(sls, "base").Branches(name, text)
 }
