@@ -107,7 +107,7 @@ func (i *Images) made(ctx context.Context, system, release, tool, from string) (
 	return i.once(system+"-"+key, func(dir string) error {
 		i.Note("making an image of %s with %s: this takes a minute or two", system, m.prog)
 		r.root = dir
-		return i.run(ctx, system, m.argv(r))
+		return i.run(ctx, system, m.prog, m.argv(r))
 	})
 }
 

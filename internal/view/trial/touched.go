@@ -25,7 +25,7 @@ type Coverage struct {
 
 	touchedByCases map[string][]string // IDs of states by SLS and function
 	pillars        []value.Value
-	taken          map[branchKey]bool // branches that a case takes
+	taken          map[branchKey]bool  // branches that a case takes
 	passed         map[string][][2]int // lines of branches that no case takes, by file
 	branchesOf     func(sls bool, path, text string) ([]jinja.Branch, error)
 	renderer       string // of SLS files that name none
