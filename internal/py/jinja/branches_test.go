@@ -38,25 +38,25 @@ func TestBranches(t *testing.T) {
 	}{
 		{"nothing holds", value.MapOf("a", false, "b", false, "items", value.NewMap(0)), []string{
 			"1:4: {% if a %} is never true",
-			"3:4: {% elif b -%} is never true",
-			"8:5: {% if a %} is never true",
+			"3:9: {% elif b -%} is never true",
+			"8:5: {%- if a %} is never true",
 			"9:4: {% for k, v in items %} never has an item",
 			"10:29: the condition in {{ 'one' if v else 'two' }} is never true",
 			"10:29: the condition in {{ 'one' if v else 'two' }} is never false",
 			"11:4: the macro m is never called",
-			"11:27: the condition in {{ x if x == 'y' }} is never true",
-			"11:27: the condition in {{ x if x == 'y' }} is never false",
+			"11:25: the condition in {{ x if x == 'y' }} is never true",
+			"11:25: the condition in {{ x if x == 'y' }} is never false",
 			"12:14: the condition in {{ m('n') if a }} is never true",
 			"13:17: the condition in {% set c = 1 if a else 2 if b else 3 %} is never true",
 			"13:29: the condition in {% set c = 1 if a else 2 if b else 3 %} is never true",
 		}},
 		{"all holds", value.MapOf("a", true, "b", true, "items", value.NewList(value.Tuple{"k", true})), []string{
-			"3:4: {% elif b -%} is never true",
-			"5:4: the else of {% if a %} is never reached",
-			"8:5: {% if a %} is never false",
+			"3:9: {% elif b -%} is never true",
+			"5:9: the else of {% if a %} is never reached",
+			"8:5: {%- if a %} is never false",
 			"9:4: the else of {% for k, v in items %} is never reached",
 			"10:29: the condition in {{ 'one' if v else 'two' }} is never false",
-			"11:27: the condition in {{ x if x == 'y' }} is never true",
+			"11:25: the condition in {{ x if x == 'y' }} is never true",
 			"12:14: the condition in {{ m('n') if a }} is never false",
 			"13:17: the condition in {% set c = 1 if a else 2 if b else 3 %} is never false",
 			"13:29: the condition in {% set c = 1 if a else 2 if b else 3 %} is never true",
@@ -68,7 +68,7 @@ func TestBranches(t *testing.T) {
 		env := jinja.New(jinja.Options{Branch: func(name string, off int32, yes bool) {
 			mu.Lock()
 			defer mu.Unlock()
-			taken[fmt.Sprint(name, off, yes)] = true
+			taken[fmt.Sprintf("%s %d %v", name, off, yes)] = true
 		}}, nil)
 		tmpl, err := env.Parse("t", branchText)
 		if err != nil {
@@ -81,10 +81,10 @@ func TestBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys := map[string]bool{"t-1true": true}
+		keys := map[string]bool{"t -1 true": true}
 		var missed []string
 		for _, b := range all {
-			key := fmt.Sprint("t", b.Off, b.Yes)
+			key := fmt.Sprintf("t %d %v", b.Off, b.Yes)
 			if keys[key] {
 				t.Errorf("%s: two branches have the key %s", tt.name, key)
 			}
