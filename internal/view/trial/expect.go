@@ -235,11 +235,6 @@ func compare(f casefile.Function, v value.Value, status int) string {
 	text, given := textOf(v), f.Status != nil || f.HasIs || f.Has != nil || f.Match != nil
 	m, _ := v.(*value.Map)
 	command := slices.Contains(commands, f.Name)
-	if !command {
-		if wrong := failedCall(f, v, status); wrong != "" {
-			return wrong
-		}
-	}
 	if f.Status != nil || command {
 		n, _ := value.AsInt(m.At("retcode"))
 		switch {
@@ -278,7 +273,10 @@ func compare(f casefile.Function, v value.Value, status int) string {
 			return value.Str(k) + ": " + different(want, got)
 		}
 	}
-	return ""
+	if command {
+		return ""
+	}
+	return failedCall(f, v, status)
 }
 
 // different says what was expected and what was found; the types are shown where the texts
