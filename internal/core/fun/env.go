@@ -157,9 +157,6 @@ type UI struct {
 	// OnTook gets how long a part of a run took that began at a time and ends
 	// now: "grains" and "pillar" of a machine, "render" of an SLS. Call Took.
 	OnTook func(part, of string, began time.Time)
-	// OnBranch gets each branch of a Jinja template that is rendered, with the path of
-	// its file on this machine; see jinja.Options. nil: nobody does.
-	OnBranch func(file string, off int32, yes bool)
 }
 
 // Took tells that a part of a run which began at a time has ended.
