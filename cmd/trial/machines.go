@@ -100,7 +100,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 		}},
 	}
 	for system, path := range o.images {
-		if !casefile.IsImagePath(path) {
+		if strings.HasPrefix(path, machine.ReferencePrefix) {
 			l.Given[system] = path
 			continue
 		}

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -35,13 +34,10 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 	if path == "" {
 		return i.built(ctx, system, codename)
 	}
-	if tool, from, ok := makerOf(path); ok {
-		return i.made(ctx, system, codename, tool, from)
-	}
 	st, err := i.Host.Stat(path)
 	switch {
 	case err != nil:
-		return "", &NoImageError{system, err.Error(), cmp.Or(nearMaker(path), "it is named by --image, or under images in the case file")}
+		return "", &NoImageError{system, err.Error(), "it is named by --image, or under images in the case file"}
 	case st.Mode.IsDir():
 		return path, nil
 	case !st.Mode.IsRegular():
@@ -71,7 +67,8 @@ func (i *Images) built(ctx context.Context, system, codename string) (string, er
 	}
 	return i.once(system, func(dir string) error {
 		i.Note("making an image of %s with mmdebstrap: this takes a minute or two", system)
-		return i.run(ctx, system, "mmdebstrap", mmdebstrap(recipe{root: dir, release: codename, packages: makers["mmdebstrap"].packages}))
+		packages := "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates"
+		return i.run(ctx, system, "mmdebstrap", []string{"mmdebstrap", "--quiet", "--variant=minbase", "--include=" + packages, codename, dir})
 	})
 }
 

@@ -357,7 +357,7 @@ func (r *reader) settings(c *Case, m *value.Map) {
 		if c.Machine.Images == nil {
 			c.Machine.Images = map[string]string{}
 		}
-		if IsImagePath(path) {
+		if !strings.HasPrefix(path, "oci:") { // an image of podman or docker
 			path = r.path(path)
 		}
 		c.Machine.Images[value.Str(k)] = path
@@ -401,11 +401,4 @@ func (r *reader) mapping(m *value.Map, key string) *value.Map {
 		r.Fault(m.Pos(key), "%s must be a mapping, not %s", key, value.Kind(v))
 	}
 	return got
-}
-
-// IsImagePath reports whether an image is the path of a directory or an archive. Others begin
-// with what has or makes them, such as "oci:" and "dnf:".
-func IsImagePath(image string) bool {
-	word, _, ok := strings.Cut(image, ":")
-	return !ok || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != ""
 }
