@@ -37,17 +37,12 @@ func (o *options) dialer(a *app.App, w *trial.World) func(context.Context, strin
 		}
 	}
 	dir := cmp.Or(o.tree.ConfigDir, w.Tree)
-	var warned sync.Map
+	warn := warnOnce(a)
 	return func(ctx context.Context, target string) (machine.Remote, error) {
 		c, e, err := assembly.DialTarget(ctx, assembly.EnvOptions{
 			Host: a.Host, Config: &config.Config{Kind: config.Master, Opts: opts, Dir: dir, CacheDir: opts.Str("cachedir")}, Table: assembly.Table(),
 			Bus: event.NewRing(0, a.Host.Now), SSH: assembly.SSHOptions{Getenv: a.Getenv},
-			Warn: func(f fun.Warning) {
-				text := printable.Line(f.Text)
-				if _, again := warned.LoadOrStore(text, true); !again {
-					fmt.Fprintf(a.Err, "brine: warning: %s\n", text)
-				}
-			},
+			Warn: warn,
 		}, target)
 		if err != nil {
 			if e, ok := errors.AsType[*sshexec.Error](err); ok && e.Hint != "" {
@@ -85,4 +80,18 @@ func (g *given) Enter() []string {
 		argv = append(argv, "sudo", "-i")
 	}
 	return argv
+}
+
+// warnOnce returns what shows warnings, each of them once: what several tests find is alike.
+func warnOnce(a *app.App) func(fun.Warning) {
+	var warned sync.Map
+	return func(f fun.Warning) {
+		text := printable.Line(f.Text)
+		if f.Where != "" {
+			text = printable.Line(f.Where) + ": " + text
+		}
+		if _, again := warned.LoadOrStore(text, true); !again {
+			fmt.Fprintf(a.Err, "brine: warning: %s\n", text)
+		}
+	}
 }

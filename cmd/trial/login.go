@@ -25,7 +25,7 @@ import (
 
 // newLogin returns "brine test login".
 func newLogin(a *app.App) *cobra.Command {
-	o := &options{jobs: 1}
+	o := &options{}
 	tree := "."
 	c := &cobra.Command{
 		Use:   "login <case> [<machine>]",

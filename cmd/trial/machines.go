@@ -207,7 +207,7 @@ func explain(err error) error {
 		hint = e.Hint
 	} else if e, ok := errors.AsType[*machine.NoImageError](err); ok {
 		hint = e.Hint
-	} else {
+	} else if hint = machine.SpaceHint(err); hint == "" {
 		return err
 	}
 	return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: hint}

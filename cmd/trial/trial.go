@@ -118,11 +118,11 @@ usage error.`,
 	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
-	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
+	f.IntVar(&o.jobs, "jobs", 0, "run at most this many tests at a time (default: as many as there are cores); memory bounds them too")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
 	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
 	f.BoolVar(&o.watched, "watch", false, "when files change, test the cases that use them again, until Ctrl-C")
-	f.BoolVar(&o.covers, "coverage", false, "also show the states that no case has, and the pillar keys that templates read and no case sets")
+	f.BoolVar(&o.covers, "coverage", false, "also show the states, branches of Jinja and pillar keys that no case touches")
 	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("ci", cobra.FixedCompletions([]string{"github", "gitlab"}, cobra.ShellCompDirectiveNoFileComp))
@@ -157,7 +157,7 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--coverage excludes --init, --keep and --list")
 	case o.keep && o.shell:
 		return app.Usagef(c, "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed")
-	case o.jobs < 1:
+	case o.jobs < 1 && c.Flags().Changed("jobs"):
 		return app.Usagef(c, "--jobs: %d is less than 1", o.jobs)
 	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
 		return app.Usagef(c, "--driver: %s", driverFault(o.driver))
@@ -281,13 +281,14 @@ func newWorld(a *app.App, o *options, tree string) (*trial.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &trial.World{Tree: tree, Opts: cfg.Opts, Settings: cfg.Settings(), Host: a.Host, Name: a.NameOf}
+	w := &trial.World{Tree: tree, Opts: cfg.Opts, Settings: cfg.Settings(), Host: a.Host, Name: a.NameOf, Covers: o.covers}
 	w.Grains = func(system string) (*value.Map, error) { return grainsOf(tree, system) }
 	w.Invoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
+	warn := warnOnce(a)
 	w.NewEnv = func(ctx context.Context, h host.Host, opts *value.Map, fault func(error)) *fun.Env {
 		return assembly.NewStillEnv(ctx, assembly.EnvOptions{
 			Host: h, Config: &config.Config{Kind: config.Minion, Opts: opts, CacheDir: opts.Str("cachedir")}, Table: assembly.Table(),
-			Bus: event.NewRing(0, a.Host.Now), Fault: fault,
+			Bus: event.NewRing(0, a.Host.Now), Fault: fault, Warn: warn,
 		}, mayCall)
 	}
 	return w, nil
@@ -321,7 +322,7 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 			if err != nil {
 				return err
 			}
-			r.Coverage = w.Coverage(compiled)
+			r.Coverage = w.Coverage(ctx, compiled)
 		}
 		r.Results, err = o.apply(ctx, a, w, jobs)
 		return err
@@ -330,7 +331,7 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 		return err
 	}
 	if o.covers {
-		r.Coverage = w.Coverage(r.Results)
+		r.Coverage = w.Coverage(ctx, r.Results)
 	}
 	if len(o.cases)+len(o.systems) == 0 {
 		r.Stale, r.Untested = w.Stale(r.Suite), w.Untested(r.Results)

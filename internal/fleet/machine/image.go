@@ -50,7 +50,7 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 		if i.Host.Geteuid() != 0 {
 			argv = append(argv, "--no-same-owner")
 		}
-		return i.run(ctx, system, argv)
+		return i.run(ctx, system, argv[0], argv)
 	})
 }
 
@@ -68,7 +68,7 @@ func (i *Images) built(ctx context.Context, system, codename string) (string, er
 	return i.once(system, func(dir string) error {
 		i.Note("making an image of %s with mmdebstrap: this takes a minute or two", system)
 		packages := "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates"
-		return i.run(ctx, system, []string{"mmdebstrap", "--quiet", "--variant=minbase", "--include=" + packages, codename, dir})
+		return i.run(ctx, system, "mmdebstrap", []string{"mmdebstrap", "--quiet", "--variant=minbase", "--include=" + packages, codename, dir})
 	})
 }
 
@@ -101,13 +101,18 @@ func (i *Images) once(name string, makes func(dir string) error) (string, error)
 	return dir, i.Host.Rename(root, dir)
 }
 
-func (i *Images) run(ctx context.Context, system string, argv []string) error {
+// run runs a command that makes an image, or brings it here; prog is what people know it by.
+func (i *Images) run(ctx context.Context, system, prog string, argv []string) error {
 	out, err := i.Host.Run(ctx, host.Cmd{Argv: argv, Merge: true})
 	if err != nil {
 		return &NoImageError{system, err.Error(), ""}
 	}
 	if out.Status != 0 {
-		return &NoImageError{system, fmt.Sprintf("%s ended with status %d\n%s", argv[0], out.Status, strings.TrimSpace(string(out.Stdout))), ""}
+		hint := ""
+		if IsNoSpace(string(out.Stdout)) {
+			hint = spaceHint
+		}
+		return &NoImageError{system, fmt.Sprintf("%s ended with status %d\n%s", prog, out.Status, strings.TrimSpace(string(out.Stdout))), hint}
 	}
 	return nil
 }

@@ -154,6 +154,7 @@ type (
 		body  []node
 		elifs []*sIf
 		els   []node
+		elsAt pos
 	}
 	sMacro struct {
 		pos

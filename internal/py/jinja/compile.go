@@ -154,6 +154,9 @@ func compileTemplate(t *Template, body []node) (err error) {
 		return false
 	})
 	t.root = c.function("", body, nil)
+	if hook := t.env.opts.Branch; hook != nil {
+		hook(t.Name, -1, true)
+	}
 	c.inBlock = true
 	t.blocks = make(map[string]*code, len(blocks))
 	for _, b := range blocks {
@@ -468,7 +471,7 @@ func (c *compiler) ifElse(n *sIf, fr *cframe) stmt {
 	add := func(n *sIf) {
 		c.line = n.line
 		b := branch{test: c.cond(n.test, fr), mark: c.marked()}
-		b.body = c.stmts(n.body, fr)
+		b.body = c.branch(n.test.at().off, true, c.stmts(n.body, fr))
 		branches = append(branches, b)
 	}
 	add(n)
@@ -479,6 +482,7 @@ func (c *compiler) ifElse(n *sIf, fr *cframe) stmt {
 	if n.els != nil {
 		els = c.stmts(n.els, fr)
 	}
+	els = c.branch(n.test.at().off, false, els)
 	return func(f *frame) (ctl, error) {
 		for i := range branches {
 			b := &branches[i]

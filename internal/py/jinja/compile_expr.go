@@ -202,6 +202,12 @@ func (c *compiler) condExpr(n *nCond, fr *cframe) eval {
 		hint := "the inline if-expression on " + c.position(n.line) + " evaluated to false and no else section was defined."
 		no = func(*frame) (value.Value, error) { return &Undefined{Kind: Plain, Hint: hint}, nil }
 	}
+	reached := c.branch(n.test.at().off, true, nil)
+	if missed := c.branch(n.test.at().off, false, nil); missed != nil {
+		whenYes, whenNo := yes, no
+		yes = func(f *frame) (value.Value, error) { _, _ = reached(f); return whenYes(f) }
+		no = func(f *frame) (value.Value, error) { _, _ = missed(f); return whenNo(f) }
+	}
 	return func(f *frame) (value.Value, error) {
 		v, err := test(f)
 		if err != nil {

@@ -54,9 +54,9 @@ func (c *compiler) forLoop(n *sFor, fr *cframe) stmt {
 	if !n.recursive {
 		iter, mark = c.expr(n.iter, fr), c.marked()
 	}
-	l.body = c.stmts(n.body, in)
+	l.body = c.branch(n.target.at().off, true, c.stmts(n.body, in))
 	if n.els != nil {
-		l.els = c.stmts(n.els, els)
+		l.els = c.branch(n.target.at().off, false, c.stmts(n.els, els))
 		l.elsEnter = c.enter(els.sym)
 	}
 	l.enter = c.enter(in.sym)

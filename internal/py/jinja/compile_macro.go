@@ -87,6 +87,7 @@ func (d *macroDef) bound(f *frame) *Macro {
 
 func (c *compiler) macro(n *sMacro, fr *cframe) stmt {
 	d := c.macroDef(n, n.name, &n.signature, n.body, fr)
+	d.body = c.branch(n.off, true, d.body)
 	set := c.target(&nName{n.pos, n.name, store}, fr, fr.toplevel)
 	return func(f *frame) (ctl, error) { return goOn, set(f, d.bound(f)) }
 }

@@ -58,6 +58,11 @@ type Options struct {
 	// [ImportTag] measures. The function that it returns is called at the end.
 	Profile func(label, source string) func()
 
+	// Branch, where set, is called for each branch of a template that is rendered, with
+	// what identifies it among those that [Env.Branches] lists; off is -1 for the
+	// template itself. It must be safe for concurrent use.
+	Branch func(template string, off int32, yes bool)
+
 	// Globals are seen by every template, imported ones too.
 	Globals *value.Map
 	// Extension is what a dialect adds to Jinja2.

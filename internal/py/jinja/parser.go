@@ -389,6 +389,7 @@ func (p *parser) ifElse() node {
 			result.elifs = append(result.elifs, n)
 			continue
 		case "else":
+			result.elsAt = p.here()
 			result.els = p.body("endif")
 		}
 		return result

@@ -28,7 +28,7 @@ type Lab struct {
 	Given  map[string]string // paths of images by system, over those of cases
 	Stubs  []string          // names of empty packages that all machines can install
 	Lock   *Lock             // of images; nil: there is none
-	Jobs   int               // tests at a time
+	Jobs   int               // tests at a time, as far as memory has room for their machines; 0: as many as there are cores
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
 	Codename func(system string) string
@@ -76,13 +76,18 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 		return nil, err
 	}
 	l.share(plans, filepath.Join(dir, "snapshots"))
+	r, err := l.room(plans)
+	if err != nil {
+		return nil, err
+	}
 	results := make([]*Result, len(jobs))
 	ended := make(chan *Result)
 	var g errgroup.Group
-	g.SetLimit(max(l.Jobs, 1))
+	g.SetLimit(l.atATime())
 	go func() {
 		for i, p := range plans {
 			g.Go(func() error {
+				defer r.take(ctx, p)()
 				results[i] = p.run(ctx)
 				ended <- results[i]
 				return nil
@@ -368,7 +373,7 @@ func (p *plan) createAll(ctx context.Context) bool {
 	text := p.driver.Name
 	for i, q := range all {
 		if err := errs[i]; err != nil {
-			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos}
+			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos, Hint: cmp.Or(machine.SpaceHint(err), noSpace(err.Error()))}
 			if be, ok := errors.AsType[*machine.BootError](err); ok && be.Console != "" {
 				c.Text += "\n" + lastLines(be.Console, 20)
 			}
@@ -442,7 +447,7 @@ func (p *plan) fail(name string, began time.Time, text string) {
 
 // noSpace says what to do where a machine is full.
 func noSpace(text string) string {
-	if strings.Contains(text, "No space left on device") || strings.Contains(text, "no space left on device") {
+	if machine.IsNoSpace(text) {
 		return "what a machine changes is kept in memory, in a tmpfs of half of it at most: use a smaller case, or --jobs 1"
 	}
 	return ""
@@ -712,6 +717,7 @@ func (p *plan) again(ctx context.Context) {
 	if !ok {
 		return
 	}
+	before := p.r.failures()
 	for _, s := range rets {
 		switch {
 		case s.ret.At("result") != true:
@@ -722,8 +728,11 @@ func (p *plan) again(ctx context.Context) {
 			s.fail("again", began, "changed something the second time:\n"+textOf(s.ret.At("changes")))
 		}
 	}
-	if ok {
+	switch {
+	case ok:
 		p.add(Check{Name: "again", Text: "nothing changed" + calls(rets)}, began)
+	case p.r.failures() == before: // each state that failed was skipped for another one
+		p.fail("again", began, "states did not run the second time, since what they require failed")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/render"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/casefile"
@@ -95,6 +97,7 @@ type used struct {
 	sls, files []string
 	states     []stateID
 	pillar     value.Value
+	branches   map[branchKey]bool
 }
 
 // A stateID is a state of an SLS.
@@ -113,6 +116,10 @@ func idsOf(low *value.List) []stateID {
 // use adds what a case was compiled from.
 func (r *Result) use(u used) {
 	r.states = append(r.states, u.states...)
+	if r.branches == nil {
+		r.branches = map[branchKey]bool{}
+	}
+	maps.Copy(r.branches, u.branches)
 	if u.pillar != nil {
 		r.pillars = append(r.pillars, u.pillar)
 	}
@@ -156,13 +163,17 @@ func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, of
 			rendered[of] = true
 		}
 	}
+	if w.Covers {
+		of.branches = map[branchKey]bool{}
+		render.For(env).NoteBranches(noteBranches(of.branches))
+	}
 	low, failed = c.run(ctx, env)
 	rec.sources(low, c.roots)
 	for _, s := range j.Case.Expect.States {
 		rec.sources(s.Args, c.roots)
 	}
 	rec.note(filepath.Join(w.Tree, casefile.Systems, j.System+".yml"))
-	return low, used{sortedKeys(rendered), sortedKeys(rec.files), idsOf(low), env.Pillar}, failed
+	return low, used{sortedKeys(rendered), sortedKeys(rec.files), idsOf(low), env.Pillar, of.branches}, failed
 }
 
 func same(p string) string { return p }

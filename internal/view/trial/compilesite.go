@@ -41,6 +41,9 @@ func (w *World) compileSite(ctx context.Context, r *Result, dir string, update b
 	}
 	r.compiled = true
 	r.add(Check{Name: "compile", Text: fmt.Sprintf("%s, %s on %s", count(steps.Len(), "step"), count(s.states, "state"), count(len(s.nodes), "machine"))}, began)
+	if len(s.later) > 0 {
+		r.add(Check{Name: "steps", Status: Skipped, Text: "not compiled, since only a run knows what they apply: " + strings.Join(s.later, ", ")}, began)
+	}
 	r.add(w.golden(r.Job, s.doc, update), time.Now())
 }
 
@@ -64,6 +67,7 @@ type siteCompiler struct {
 	doc    *value.Map // what the golden file has
 	states int
 	runs   int
+	later  []string // steps of which only a run knows what they apply, and where
 }
 
 // A siteNode is a machine, and what steps apply to it: SLS files, or the highstate where
@@ -122,7 +126,11 @@ func (s *siteCompiler) choose(steps *value.List) {
 			s.r.add(Check{Name: "compile", Status: Failed, Text: text, Pos: c.posOf(step, fn), Hint: "the case has the machines " + strings.Join(s.names(), ", ")}, began)
 			continue
 		}
-		if sls, ok := applied(step); ok {
+		sls, ok := applied(step)
+		if step.Str("fun") == "state" && (!ok || len(chosen) == 0) {
+			s.later = append(s.later, step.Str("__id__"))
+		}
+		if ok {
 			for _, n := range chosen {
 				n.applies = append(n.applies, sls)
 			}

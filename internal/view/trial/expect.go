@@ -27,26 +27,32 @@ const notFound = 127
 // call calls an execution function in the machine and returns its value, and what brine
 // wrote to stderr.
 func (p *plan) call(ctx context.Context, args ...string) (v value.Value, stderr string, err error) {
+	v, _, stderr, err = p.callStatus(ctx, args...)
+	return v, stderr, err
+}
+
+// callStatus is call, and returns the exit status too: that of a function that failed is not 0.
+func (p *plan) callStatus(ctx context.Context, args ...string) (v value.Value, status int, stderr string, err error) {
 	argv := append([]string{inside + "/brine", "call", "-c", inside + "/case/conf", "--out=json", "--no-progress", "--no-color"}, args...)
 	out, err := p.m.Run(ctx, host.Cmd{Argv: argv, Timeout: callTime})
-	stderr = strings.TrimSpace(string(out.Stderr))
+	status, stderr = out.Status, strings.TrimSpace(string(out.Stderr))
 	switch {
 	case err != nil:
-		return nil, stderr, err
+		return nil, status, stderr, err
 	case out.TimedOut:
-		return nil, stderr, fmt.Errorf("%s did not end within %s", args[0], callTime)
+		return nil, status, stderr, fmt.Errorf("%s did not end within %s", args[0], callTime)
 	case out.Status == notFound && len(out.Stdout) == 0:
-		return nil, stderr, fmt.Errorf("brine cannot be run in the machine: it must be a static program, made with CGO_ENABLED=0\n%s", stderr)
+		return nil, status, stderr, fmt.Errorf("brine cannot be run in the machine: it must be a static program, made with CGO_ENABLED=0\n%s", stderr)
 	}
 	v, err = value.ParseJSON(string(out.Stdout))
 	m, _ := v.(*value.Map)
 	if err != nil || m.Len() == 0 {
-		return nil, stderr, fmt.Errorf("%s: exit status %d: %s", args[0], out.Status, strings.TrimSpace(string(out.Stdout)+"\n"+stderr))
+		return nil, status, stderr, fmt.Errorf("%s: exit status %d: %s", args[0], out.Status, strings.TrimSpace(string(out.Stdout)+"\n"+stderr))
 	}
 	if local, ok := m.Get("local"); ok && m.Len() == 1 {
-		return local, stderr, nil
+		return local, status, stderr, nil
 	}
-	return nil, stderr, errors.New(strings.TrimSpace(m.Str("error") + "\n" + m.Str("hint")))
+	return nil, status, stderr, errors.New(strings.TrimSpace(m.Str("error") + "\n" + m.Str("hint")))
 }
 
 // textOf is a value as people read it.
@@ -166,7 +172,7 @@ func firstText(args []value.Value) string {
 
 // commands are functions that return what a command printed; that with its exit status is
 // called instead.
-var commands = []string{"cmd.run", "cmd.shell", "cmd.run_stdout"}
+var commands = []string{"cmd.run", "cmd.shell", "cmd.run_stdout", "cmd.retcode"}
 
 // function checks a call.
 func (p *plan) function(ctx context.Context, f casefile.Function) (string, error) {
@@ -189,11 +195,11 @@ func (p *plan) function(ctx context.Context, f casefile.Function) (string, error
 		}
 		args = append(args, value.Str(k)+"="+text)
 	}
-	v, stderr, err := p.call(ctx, args...)
+	v, status, stderr, err := p.callStatus(ctx, args...)
 	if err != nil {
 		return "", err
 	}
-	wrong := compare(f, v)
+	wrong := compare(f, v, status)
 	if wrong != "" && stderr != "" {
 		wrong += "\n" + stderr
 	}
@@ -206,14 +212,33 @@ func argument(v value.Value) (string, error) {
 	return string(text), err
 }
 
+// failedCall says why a call did not succeed, although it returned something that is true, or
+// matches: its exit status, an error that it returned, or that of a command.
+func failedCall(f casefile.Function, v value.Value, status int) string {
+	m, _ := v.(*value.Map)
+	code, _ := value.AsInt(m.At("retcode"))
+	switch {
+	case f.HasIs || f.Status != nil || f.Match == nil && !value.Truth(v):
+	case value.Truth(m.At("error")) && !f.Has.Has("error"):
+		return "expected no error, found " + textOf(m.At("error"))
+	case (code != 0 || status != 0 && f.Match != nil) && !f.Has.Has("retcode"):
+		return "expected that the call succeeds, found " + textOf(v)
+	case status != 0 && f.Has == nil:
+		return "expected that the call succeeds, found " + textOf(v)
+	}
+	return ""
+}
+
 // compare says what of a value is not as expected. Where the case says nothing of it, it must
-// be true.
-func compare(f casefile.Function, v value.Value) string {
+// be true. status is the exit status of the call.
+func compare(f casefile.Function, v value.Value, status int) string {
 	text, given := textOf(v), f.Status != nil || f.HasIs || f.Has != nil || f.Match != nil
 	m, _ := v.(*value.Map)
-	if command := slices.Contains(commands, f.Name); f.Status != nil || command {
+	command := slices.Contains(commands, f.Name)
+	if f.Status != nil || command {
 		n, _ := value.AsInt(m.At("retcode"))
 		switch {
+		case f.Name == "cmd.retcode" && f.HasIs:
 		case f.Status == nil && (m == nil || n != 0): // what it printed does not make it good
 			return "expected that the command succeeds (else write its status), found " + text
 		case f.Status != nil && (m == nil || n != *f.Status):
@@ -221,7 +246,10 @@ func compare(f casefile.Function, v value.Value) string {
 		}
 		given = given || command
 		text = m.Str("stdout") + m.Str("stderr")
-		if slices.Contains(commands, f.Name) {
+		switch {
+		case f.Name == "cmd.retcode":
+			v = m.At("retcode")
+		case command:
 			v = m.At("stdout")
 		}
 	}
@@ -245,7 +273,10 @@ func compare(f casefile.Function, v value.Value) string {
 			return value.Str(k) + ": " + different(want, got)
 		}
 	}
-	return ""
+	if command {
+		return ""
+	}
+	return failedCall(f, v, status)
 }
 
 // different says what was expected and what was found; the types are shown where the texts

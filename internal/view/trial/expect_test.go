@@ -12,36 +12,49 @@ import (
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	three := int64(3)
+	const failedAll = "expected that the call succeeds, found {\n  \"retcode\": 3,\n  \"stdout\": \"out\",\n  \"stderr\": \"err\"\n}"
 	all := value.MapOf("retcode", int64(3), "stdout", "out", "stderr", "err")
 	for _, tt := range []struct {
 		name string
 		f    casefile.Function
 		v    value.Value
 		want string
+		exit int
 	}{
-		{"true", casefile.Function{Name: "test.ping"}, true, ""},
-		{"not true", casefile.Function{Name: "service.status"}, false, "expected a true value, found False"},
-		{"nothing", casefile.Function{Name: "pkg.version"}, "", "expected a true value, found "},
-		{"equal", casefile.Function{HasIs: true, Is: int64(1)}, int64(1), ""},
-		{"false is expected", casefile.Function{HasIs: true, Is: false}, false, ""},
-		{"another value", casefile.Function{HasIs: true, Is: "1"}, int64(1), "expected '1', found 1"},
-		{"status", casefile.Function{Name: "cmd.run", Status: &three}, all, ""},
-		{"status and text", casefile.Function{Name: "cmd.run", Status: &three, Match: regexp.MustCompile("outerr")}, all, ""},
-		{"another text", casefile.Function{Name: "cmd.run", Status: &three, Match: regexp.MustCompile("(?m)^x")}, all, `expected what matches "^x", found outerr`},
-		{"a command succeeds", casefile.Function{Name: "cmd.run"}, value.MapOf("retcode", int64(0), "stdout", "", "stderr", ""), ""},
+		{"true", casefile.Function{Name: "test.ping"}, true, "", 0},
+		{"not true", casefile.Function{Name: "service.status"}, false, "expected a true value, found False", 0},
+		{"nothing", casefile.Function{Name: "pkg.version"}, "", "expected a true value, found ", 0},
+		{"equal", casefile.Function{HasIs: true, Is: int64(1)}, int64(1), "", 0},
+		{"false is expected", casefile.Function{HasIs: true, Is: false}, false, "", 0},
+		{"another value", casefile.Function{HasIs: true, Is: "1"}, int64(1), "expected '1', found 1", 0},
+		{"status", casefile.Function{Name: "cmd.run", Status: &three}, all, "", 0},
+		{"status and text", casefile.Function{Name: "cmd.run", Status: &three, Match: regexp.MustCompile("outerr")}, all, "", 0},
+		{"another text", casefile.Function{Name: "cmd.run", Status: &three, Match: regexp.MustCompile("(?m)^x")}, all, `expected what matches "^x", found outerr`, 0},
+		{"a command succeeds", casefile.Function{Name: "cmd.run"}, value.MapOf("retcode", int64(0), "stdout", "", "stderr", ""), "", 0},
 		{
 			"a command that failed and printed",
 			casefile.Function{Name: "cmd.run", Match: regexp.MustCompile("out")},
 			value.MapOf("retcode", int64(1), "stdout", "out"),
-			"expected that the command succeeds (else write its status), found {\n  \"retcode\": 1,\n  \"stdout\": \"out\"\n}",
+			"expected that the command succeeds (else write its status), found {\n  \"retcode\": 1,\n  \"stdout\": \"out\"\n}", 0,
 		},
-		{"no status", casefile.Function{Name: "cmd.run", Status: &three}, "text", "expected the status 3, found text"},
-		{"a part", casefile.Function{Has: value.MapOf("stdout", "out")}, all, ""},
-		{"another part", casefile.Function{Has: value.MapOf("stdout", "x")}, all, "stdout: expected x, found out"},
-		{"a part that is missing", casefile.Function{Has: value.MapOf("x", nil)}, all, "x: expected None, found nothing"},
-		{"no mapping", casefile.Function{Has: value.MapOf("x", "y")}, "text", "expected a mapping, found text"},
+		{"no status", casefile.Function{Name: "cmd.run", Status: &three}, "text", "expected the status 3, found text", 0},
+		{"a part", casefile.Function{Has: value.MapOf("stdout", "out", "retcode", int64(3))}, all, "", 0},
+		{"a part of what a command that failed returned", casefile.Function{Name: "cmd.run_all", Has: value.MapOf("stdout", "out")}, all, failedAll, 1},
+		{"a command that failed and returned something", casefile.Function{Name: "cmd.run_all"}, all, failedAll, 1},
+		{"a text of a call that failed", casefile.Function{Name: "x.y"}, "no such thing", "expected that the call succeeds, found no such thing", 1},
+		{"a text of a call that failed matches", casefile.Function{Name: "x.y", Match: regexp.MustCompile("such")}, "no such thing", "expected that the call succeeds, found no such thing", 1},
+		{"an error in a mapping", casefile.Function{Name: "http.query"}, value.MapOf("error", "refused"), "expected no error, found refused", 0},
+		{"an error that is expected", casefile.Function{Name: "http.query", Has: value.MapOf("error", "refused")}, value.MapOf("error", "refused"), "", 0},
+		{"false of a call that failed is expected", casefile.Function{HasIs: true, Is: false}, false, "", 1},
+		{"a command's status 0", casefile.Function{Name: "cmd.retcode"}, value.MapOf("retcode", int64(0)), "", 0},
+		{"a command's status 3", casefile.Function{Name: "cmd.retcode"}, all, "expected that the command succeeds (else write its status), found {\n  \"retcode\": 3,\n  \"stdout\": \"out\",\n  \"stderr\": \"err\"\n}", 1},
+		{"a command's status 3 is expected", casefile.Function{Name: "cmd.retcode", HasIs: true, Is: int64(3)}, all, "", 1},
+		{"another status of a command", casefile.Function{Name: "cmd.retcode", HasIs: true, Is: int64(0)}, all, "expected 0, found 3", 1},
+		{"another part", casefile.Function{Has: value.MapOf("stdout", "x")}, all, "stdout: expected x, found out", 0},
+		{"a part that is missing", casefile.Function{Has: value.MapOf("x", nil)}, all, "x: expected None, found nothing", 0},
+		{"no mapping", casefile.Function{Has: value.MapOf("x", "y")}, "text", "expected a mapping, found text", 0},
 	} {
-		if got := compare(tt.f, tt.v); got != tt.want {
+		if got := compare(tt.f, tt.v, tt.exit); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -28,6 +28,7 @@ var rules = []sarif.Rule{
 	{ID: "apply", Doc: "A state fails on a fresh machine.", Why: "New hosts are not as the tree says."},
 	{ID: "clean", Doc: "Something is left after a case was undone.", Why: "The states that undo it must undo all of it."},
 	{ID: "compile", Doc: "A case does not compile.", Why: "None of its states runs."},
+	{ID: coverageRule, Doc: "No case touches a state, a branch of Jinja or a key of the pillar.", Why: "Nothing tests it."},
 	{ID: "expect", Doc: "A machine is not as the case expects.", Why: "The states lack something, or the case is wrong."},
 	{ID: "golden", Doc: "What a case compiles to is not as in its golden file.", Why: "If the change is meant, write the file with --update."},
 	{ID: "machine", Doc: "A machine could not be made or removed.", Why: "Nothing was tested on it."},
@@ -52,7 +53,7 @@ func (r *Result) rule(c Check) string {
 	return "expect"
 }
 
-// each calls visit with each failure, its rule and its place.
+// each calls visit with each failure and with what no case touched, the rule and the place.
 func (r *Report) each(visit func(res *Result, rule string, pos source.Pos, title, text string)) {
 	for _, res := range r.Results {
 		for _, c := range res.Checks {
@@ -70,17 +71,37 @@ func (r *Report) each(visit func(res *Result, rule string, pos source.Pos, title
 	for _, p := range r.Stale {
 		visit(nil, "golden", source.Pos{File: r.Name(p), Line: 1, Col: 1}, "golden file", "no case has this golden file: remove it")
 	}
+	if r.Coverage == nil {
+		return
+	}
+	for _, part := range r.Coverage.parts() {
+		for _, p := range part.missing {
+			p.Pos.File = r.Name(p.Pos.File)
+			visit(nil, coverageRule, p.Pos, part.what, p.Name)
+		}
+	}
+}
+
+// coverageRule is that of what no case touched, which is no failure.
+const coverageRule = "coverage"
+
+// level is how bad what a rule finds is.
+func level(rule string) sarif.Level {
+	if rule == coverageRule {
+		return sarif.Note
+	}
+	return sarif.Error
 }
 
 // SARIF writes the failures as SARIF 2.1.0.
 func (r *Report) SARIF(w io.Writer, run Run) error {
 	log := &sarif.Log{Tool: "brine test", Version: run.Version, Run: &sarif.Invocation{OK: !r.Failed(), Arguments: []string{"test"}, Start: run.Start, End: run.End}}
 	for _, rule := range rules {
-		rule.Level = sarif.Error
+		rule.Level = level(rule.ID)
 		log.Rules = append(log.Rules, rule)
 	}
 	r.each(func(_ *Result, rule string, pos source.Pos, title, text string) {
-		log.Results = append(log.Results, sarif.Result{Rule: rule, Level: sarif.Error, Message: title + ": " + printable.Text(text), Pos: pos})
+		log.Results = append(log.Results, sarif.Result{Rule: rule, Level: level(rule), Message: title + ": " + printable.Text(text), Pos: pos})
 	})
 	return log.Write(w)
 }
@@ -91,8 +112,12 @@ func (r *Report) gitlab(w io.Writer) error {
 	r.each(func(_ *Result, rule string, pos source.Pos, title, text string) {
 		// What is the same failure in another pipeline has the same one.
 		id := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", title, pos.File, text))
+		severity := "major"
+		if rule == coverageRule {
+			severity = "info"
+		}
 		list.Append(value.MapOf("description", title+": "+printable.Text(text), "check_name", "brine test "+rule, "fingerprint", fmt.Sprintf("%x", id),
-			"severity", "major", "location", value.MapOf("path", pos.File, "lines", value.MapOf("begin", int64(max(pos.Line, 1))))))
+			"severity", severity, "location", value.MapOf("path", pos.File, "lines", value.MapOf("begin", int64(max(pos.Line, 1))))))
 	})
 	text, err := value.AppendJSON(nil, list, value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
@@ -171,16 +196,16 @@ func (r *Report) rest(b *strings.Builder, esc func(string) string) {
 		fmt.Fprintf(b, "<p>No case compiles: %s</p>\n", esc(strings.Join(r.Untested, ", ")))
 	}
 	if c := r.Coverage; c != nil {
-		for _, part := range []struct {
-			what   string
-			all    int
-			places []Place
-		}{{"States that no case has", c.States, c.MissingStates}, {"Pillar keys that no case sets", c.Keys, c.MissingKeys}} {
-			fmt.Fprintf(b, "<h2>%s: %d of %d</h2><ul>", part.what, len(part.places), part.all)
-			for _, p := range part.places {
+		for _, part := range c.parts() {
+			fmt.Fprintf(b, "<h2>%s: %d of %d</h2><ul>", esc(strings.ToUpper(part.what[:1])+part.what[1:]), len(part.missing), part.all)
+			for _, p := range part.missing {
 				fmt.Fprintf(b, "<li>%s: %s</li>", esc(r.place(p.Pos)), esc(p.Name))
 			}
 			b.WriteString("</ul>\n")
+		}
+		whys, names := c.unseen()
+		for _, why := range whys {
+			fmt.Fprintf(b, "<p>Not looked at: %s: %s</p>\n", esc(why), esc(strings.Join(names[why], ", ")))
 		}
 	}
 }

@@ -79,10 +79,12 @@ func (r *Report) text(w io.Writer) error {
 		fmt.Fprintf(&b, "no case compiles: %s\n", printable.Line(strings.Join(r.Untested, ", ")))
 	}
 	if c := r.Coverage; c != nil {
-		r.missing(&b, "states that no case has", c.States, c.MissingStates)
-		r.missing(&b, "pillar keys that no case sets", c.Keys, c.MissingKeys)
-		if len(c.UnreadableSLS) > 0 {
-			fmt.Fprintf(&b, "states not looked for, since the SLS has another renderer: %s\n", printable.Line(strings.Join(c.UnreadableSLS, ", ")))
+		for _, part := range c.parts() {
+			r.missing(&b, part)
+		}
+		whys, names := c.unseen()
+		for _, why := range whys {
+			fmt.Fprintf(&b, "not looked at: %s: %s\n", why, printable.Line(strings.Join(names[why], ", ")))
 		}
 	}
 	b.WriteString(r.total() + "\n")
@@ -91,9 +93,9 @@ func (r *Report) text(w io.Writer) error {
 }
 
 // missing writes what no case touched.
-func (r *Report) missing(b *strings.Builder, what string, all int, places []Place) {
-	fmt.Fprintf(b, "%s: %d of %d\n", what, len(places), all)
-	for _, p := range places {
+func (r *Report) missing(b *strings.Builder, part coveragePart) {
+	fmt.Fprintf(b, "%s: %d of %d\n", part.what, len(part.missing), part.all)
+	for _, p := range part.missing {
 		fmt.Fprintf(b, "  %s: %s\n", printable.Line(r.place(p.Pos)), printable.Line(p.Name))
 	}
 }
@@ -188,8 +190,17 @@ func (r *Report) json(w io.Writer) error {
 	doc := value.MapOf("version", int64(1), "tests", list, "stale_golden_files", stale, "untested_sls", value.Strings(r.Untested...),
 		"summary", value.MapOf("tests", int64(len(r.Results)), "failed", int64(r.failed())))
 	if c := r.Coverage; c != nil {
-		doc.Set("coverage", value.MapOf("states", int64(c.States), "missing_states", r.places(c.MissingStates),
-			"pillar_keys", int64(c.Keys), "missing_pillar_keys", r.places(c.MissingKeys), "sls_not_looked_at", value.Strings(c.UnreadableSLS...)))
+		m := value.NewMap(0)
+		for _, part := range c.parts() {
+			m.Set(part.key, int64(part.all))
+			m.Set("missing_"+part.key, r.places(part.missing))
+		}
+		unseen := value.NewList()
+		for _, u := range c.Unseen {
+			unseen.Append(value.MapOf("name", u.Name, "why", u.Why))
+		}
+		m.Set("not_looked_at", unseen)
+		doc.Set("coverage", m)
 	}
 	text, err := value.AppendJSON(nil, doc, value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
@@ -211,8 +222,8 @@ func (r *Report) places(places []Place) *value.List {
 // github writes annotations for GitHub Actions.
 func (r *Report) github(w io.Writer) error {
 	var b strings.Builder
-	r.each(func(_ *Result, _ string, pos source.Pos, title, text string) {
-		b.WriteString(sarif.Annotation(sarif.Error, pos, title, text))
+	r.each(func(_ *Result, rule string, pos source.Pos, title, text string) {
+		b.WriteString(sarif.Annotation(level(rule), pos, title, text))
 	})
 	b.WriteString(r.total() + "\n")
 	_, err := io.WriteString(w, b.String())
@@ -246,5 +257,34 @@ func (r *Report) Data() *value.Map {
 	if stale.Len() > 0 {
 		data.Set("golden files", stale)
 	}
+	if r.Coverage != nil {
+		data.Set("coverage", r.coverageData())
+	}
 	return data
+}
+
+// coverageData has a check for each kind of what no case touched. It is no failure: what is
+// missing is named in a check that was not made.
+func (r *Report) coverageData() *value.Map {
+	host := value.NewMap(0)
+	add := func(id, text string, missing bool) {
+		i := host.Len()
+		ret := value.MapOf("__id__", id, "name", id, "__run_num__", int64(i), "result", true, "comment", text, "changes", value.NewMap(0))
+		if missing {
+			ret.Set("skip_watch", true)
+		}
+		host.Set(fmt.Sprintf("brine_|-%d %s_|-%s_|-test", i, id, id), ret)
+	}
+	for _, part := range r.Coverage.parts() {
+		text := fmt.Sprintf("%d of %d", len(part.missing), part.all)
+		for _, p := range part.missing {
+			text += "\n" + r.place(p.Pos) + ": " + p.Name
+		}
+		add(part.what, text, len(part.missing) > 0)
+	}
+	whys, names := r.Coverage.unseen()
+	for _, why := range whys {
+		add("not looked at: "+why, strings.Join(names[why], ", "), true)
+	}
+	return host
 }

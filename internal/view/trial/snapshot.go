@@ -151,6 +151,7 @@ func (p *plan) clean(ctx context.Context, before []map[string]string) {
 	if !ok {
 		return
 	}
+	failed := p.r.failures()
 	for _, s := range rets {
 		if s.ret.At("result") != true {
 			ok = false
@@ -169,7 +170,7 @@ func (p *plan) clean(ctx context.Context, before []map[string]string) {
 	switch {
 	case len(left) > 0:
 		p.fail("clean", began, "the machine is not as it was before: "+strings.Join(left, ", "))
-	case !ok && !p.r.Failed():
+	case !ok && p.r.failures() == failed:
 		p.fail("clean", began, "states did not run, since what they require failed")
 	case ok:
 		text := "the files are as before"

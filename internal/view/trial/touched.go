@@ -1,23 +1,64 @@
 package trial
 
 import (
+	"cmp"
+	"context"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"brine/internal/core/render"
+	"brine/internal/py/jinja"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
 
 // A Coverage says what of a tree no case touched.
 type Coverage struct {
-	States, Keys   int     // in all
-	MissingStates  []Place // that no case has
-	MissingKeys    []Place // of the pillar, that templates read and no case sets
-	UnreadableSLS  []string
+	States, Branches, Keys int     // in all
+	MissingStates          []Place // that no case has
+	MissingBranches        []Place // of Jinja, that no case takes
+	MissingKeys            []Place // of the pillar, that templates read and no case sets
+	Unseen                 []Unseen
+
 	touchedByCases map[string][]string // IDs of states by SLS and function
 	pillars        []value.Value
+	taken          map[branchKey]bool  // branches that a case takes
+	passed         map[string][][2]int // lines of branches that no case takes, by file
+	branchesOf     func(sls bool, path, text string) ([]jinja.Branch, error)
+	renderer       string // of SLS files that name none
+}
+
+// Unseen is what is not looked at, and so is neither counted nor among what is missing.
+type Unseen struct{ Name, Why string }
+
+// A part of a Coverage is one kind of what no case touched.
+type coveragePart struct {
+	what, key string // as text, and in data
+	all       int
+	missing   []Place
+}
+
+func (c *Coverage) parts() []coveragePart {
+	return []coveragePart{
+		{"states that no case has", "states", c.States, c.MissingStates},
+		{"branches of Jinja that no case takes", "branches", c.Branches, c.MissingBranches},
+		{"pillar keys that no case sets", "pillar_keys", c.Keys, c.MissingKeys},
+	}
+}
+
+// unseen are the names of what is not looked at, by why.
+func (c *Coverage) unseen() (whys []string, names map[string][]string) {
+	names = map[string][]string{}
+	for _, u := range c.Unseen {
+		if names[u.Why] == nil {
+			whys = append(whys, u.Why)
+		}
+		names[u.Why] = append(names[u.Why], u.Name)
+	}
+	return whys, names
 }
 
 // A Place is a state or a key where a file of the tree has it.
@@ -27,9 +68,17 @@ type Place struct {
 }
 
 // Coverage compares the files of the tree with what results compiled.
-func (w *World) Coverage(results []*Result) *Coverage {
-	c := &Coverage{touchedByCases: map[string][]string{}}
+func (w *World) Coverage(ctx context.Context, results []*Result) *Coverage {
+	env := w.NewEnv(ctx, w.Host, w.Opts, func(error) {})
+	c := &Coverage{
+		touchedByCases: map[string][]string{}, taken: map[branchKey]bool{}, passed: map[string][][2]int{},
+		branchesOf: render.For(env).Branches, renderer: cmp.Or(w.Opts.Str("renderer"), render.DefaultPipeline),
+	}
 	for _, r := range results {
+		maps.Copy(c.taken, r.branches)
+		if !r.compiled {
+			c.Unseen = append(c.Unseen, Unseen{r.Name(), "tests that do not compile without a machine"})
+		}
 		c.pillars = append(c.pillars, r.pillars...)
 		for _, s := range r.states {
 			c.touchedByCases[s.sls+" "+s.fun] = append(c.touchedByCases[s.sls+" "+s.fun], s.id)
@@ -39,6 +88,12 @@ func (w *World) Coverage(results []*Result) *Coverage {
 	l := w.Opts.Map("file_roots").List("base")
 	for i := range l.Len() {
 		root := value.Str(l.Items[i])
+		w.walkFiles(root, "", func(path string) {
+			if text, err := w.Host.ReadFile(path); err == nil {
+				c.branches(w.Name(path), path, string(text))
+				c.keys(path, string(text), keys)
+			}
+		})
 		w.walk(root, "", func(name string) {
 			if seen[name] {
 				return // another root has it, too, and comes first
@@ -49,11 +104,6 @@ func (w *World) Coverage(results []*Result) *Coverage {
 				if text, err := w.Host.ReadFile(path); err == nil {
 					c.sls(name, path, string(text))
 				}
-			}
-		})
-		w.walkFiles(root, "", func(path string) {
-			if text, err := w.Host.ReadFile(path); err == nil {
-				c.keys(path, string(text), keys)
 			}
 		})
 	}
@@ -98,8 +148,8 @@ var (
 // sls looks for states in an SLS file. Those of other renderers than Jinja and YAML are
 // named.
 func (c *Coverage) sls(name, path, text string) {
-	if first, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(first, "#!") && !strings.Contains(first, "yaml") {
-		c.UnreadableSLS = append(c.UnreadableSLS, name)
+	if pipe := c.pipeline(text); !strings.Contains(pipe, "yaml") {
+		c.Unseen = append(c.Unseen, Unseen{name, "SLS files of other renderers than Jinja and YAML"})
 		return
 	}
 	id, indent, mod := "", "", ""
@@ -139,7 +189,8 @@ func (c *Coverage) state(sls, path string, line int, id, fn string) {
 		rest = rest[loc[1]:]
 	}
 	re := regexp.MustCompile("(?s)^" + pattern.String() + regexp.QuoteMeta(rest) + "$")
-	if !slices.ContainsFunc(c.touchedByCases[sls+" "+fn], re.MatchString) {
+	passed := slices.ContainsFunc(c.passed[path], func(lines [2]int) bool { return lines[0] <= line && line <= lines[1] })
+	if passed || !slices.ContainsFunc(c.touchedByCases[sls+" "+fn], re.MatchString) {
 		c.MissingStates = append(c.MissingStates, Place{id + " (" + fn + ")", source.Pos{File: path, Line: line, Col: 1}})
 	}
 }

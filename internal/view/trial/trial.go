@@ -31,6 +31,8 @@ type World struct {
 	Grains func(system string) (*value.Map, error)
 	// NewEnv returns an Env that looks at a tree on a Host and runs nothing.
 	NewEnv func(ctx context.Context, h host.Host, opts *value.Map, fault func(error)) *fun.Env
+	// Covers says that branches of templates are noted, for a Coverage.
+	Covers bool
 	// Invoker calls functions of an Env, also those that it keeps from templates.
 	Invoker func(*fun.Env) fun.Invoker
 }
@@ -121,11 +123,22 @@ type Result struct {
 	compiled bool
 	states   []stateID
 	pillars  []value.Value // of its machines
+	branches map[branchKey]bool
 }
 
 // Failed reports whether a check of the job failed.
 func (r *Result) Failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == Failed })
+}
+
+// failures is how many checks of the job failed.
+func (r *Result) failures() (n int) {
+	for _, c := range r.Checks {
+		if c.Status == Failed {
+			n++
+		}
+	}
+	return n
 }
 
 // add adds a check that began at a time.
