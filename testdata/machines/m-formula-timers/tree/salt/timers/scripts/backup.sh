@@ -1,0 +1,3 @@
+#!/bin/sh
+# {{ grains.id }}
+exec tar cf {{ target }}/etc.tar /etc
