@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/core/python"
 	"brine/internal/core/render"
 	"brine/internal/core/roster"
 	"brine/internal/fleet"

@@ -1,1 +1,1 @@
-settings: {name: x, nested: {on: true, list: [1, 2.5, 'three'], none: null}}
+settings: {name: x, nested: {active: true, list: [1, 2.5, 'three'], none: null}}

@@ -25,7 +25,7 @@ as-ini:
     - serializer: configparser
     - dataset:
         main: {name: x, size: 3}
-        other: {on: 'yes'}
+        other: {active: 'yes'}
 
 plain:
   file.managed:

@@ -6,13 +6,12 @@
     - source: /srv/repo/key.gpg
     - makedirs: true
     - require_in:
-      - pkgrepo: repo-{{ name }}
+      - file: repo-{{ name }}
 
 repo-{{ name }}:
-  pkgrepo.managed:
-    - name: {{ repo.line }}
-    - file: /etc/apt/sources.list.d/{{ name }}.list
-    - refresh: true
+  file.managed:
+    - name: /etc/apt/sources.list.d/{{ name }}.list
+    - contents: {{ repo.line | yaml_dquote }}
     - require_in:
       - pkg: wanted
 {%- endfor %}
@@ -53,6 +52,7 @@ wanted:
   pkg.installed:
     - pkgs: {{ config.pkgs.wanted | unique | sort | json }}
     - install_recommends: false
+    - refresh: true
     - require:
       - pkg: versions
 

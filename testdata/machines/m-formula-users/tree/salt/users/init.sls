@@ -39,7 +39,7 @@ user-{{ name }}:
     - remove_groups: False
     - groups: {{ user.get('groups', [])|yaml }}
     - require:
-    {%- for group in user.get('groups', []) + [user.prime] if group %}
+    {%- for group in user.get('groups', []) + [user.get('prime')] if group %}
       - group: group-{{ group }}
     {%- else %}
       - group: group-ops
