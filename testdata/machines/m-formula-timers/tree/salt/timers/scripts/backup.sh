@@ -1,3 +1,0 @@
-#!/bin/sh
-# {{ grains.id }}
-exec tar cf {{ target }}/etc.tar /etc
