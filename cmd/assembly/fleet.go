@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/core/python"
 	"brine/internal/core/render"
 	"brine/internal/core/roster"
 	"brine/internal/fleet"
@@ -47,6 +48,7 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	r, err := roster.Load(roster.Options{
 		Files: files, Defaults: sshDefaults(cfg, env.Opts, o), Domain: env.Opts.Str("roster_domain"), Home: home, Me: accountName(env.Host),
 		AdHoc: o.AdHoc, ScanPorts: ports(env.Opts.At("ssh_scan_ports")),
+		Module: func(kind string) (value.Value, error) { return python.Roster(ctx, env, kind) },
 		Open: func(host string, port int) bool {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()

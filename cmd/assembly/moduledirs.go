@@ -20,11 +20,13 @@ var moduleOptions = [...]struct{ option, below, dir string }{
 	{"pillar_dirs", "pillar", "_pillar"},
 	{"render_dirs", "renderers", "_renderers"},
 	{"returner_dirs", "returners", "_returners"},
+	{"roster_dirs", "roster", "_roster"},
 	{"runner_dirs", "runners", "_runners"},
 	{"sdb_dirs", "sdb", "_sdb"},
 	{"states_dirs", "states", "_states"},
 	{"top_dirs", "tops", "_tops"},
 	{"utils_dirs", "utils", "_utils"},
+	{"wheel_dirs", "wheel", "_wheel"},
 }
 
 // moduleBackend serves directories of modules as those of the tree, behind its own.

@@ -13,7 +13,9 @@ import (
 	"brine/internal/core/render"
 	"brine/internal/core/roster"
 	"brine/internal/core/sdb"
+	"brine/internal/core/target"
 	"brine/internal/fleet/pillar"
+	"brine/internal/py/serial"
 	"brine/outputter"
 )
 
@@ -50,6 +52,20 @@ func Offers(kind string) []string {
 		return config.Backends()
 	case absent.Beacon:
 		return beacon.Names()
+	case absent.Matcher:
+		return without(target.Types(), "range")
+	case absent.Serializer:
+		return without(serial.Names(), "tomlmod") // the name of Salt's file of toml
+	case absent.Executor:
+		return []string{"direct_call"}
+	case absent.Cache:
+		return []string{"localfs"}
+	case absent.NetAPI:
+		return []string{"rest_cherrypy", "rest_tornado"}
 	}
 	return nil
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return n == name })
 }

@@ -18,7 +18,6 @@ import (
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/reference"
 	"brine/cmd/linter"
-	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/py/source"
@@ -102,7 +101,7 @@ func run(a *app.App, c *cobra.Command, f *flags, args []string) error {
 	if err := linter.Nothing(&o, report); err != nil {
 		return err
 	}
-	needs := slices.Concat(functionNeeds(o.Table, report.Used), rendererNeeds(report.Used), optionNeeds(report.Used, o.Opts), pythonNeeds(report.Used))
+	needs := slices.Concat(functionNeeds(o.Table, report.Used), moduleNeeds(report.Used, o.Opts), pythonNeeds(report.Used))
 	slices.SortFunc(needs, func(x, y need) int {
 		return cmp.Or(strings.Compare(x.kind, y.kind), strings.Compare(x.name, y.name))
 	})
@@ -216,110 +215,6 @@ func functionNeeds(t *fun.Table, used *lint.Used) []need {
 	return out
 }
 
-// moduleNeed is the need of a module of a kind without functions, which may be one of
-// the tree's own.
-func moduleNeed(used *lint.Used, kind, name string, pos source.Pos) need {
-	n := need{kind: moduleKinds[kind], name: name, status: reference.There, pos: pos}
-	if !slices.Contains(assembly.Offers(kind), name) && !used.Modules[kind][name] {
-		n.status, n.note = reference.Missing, absent.Why(kind, name)
-	}
-	return n
-}
-
-// moduleKinds are the headings of the kinds without functions.
-var moduleKinds = map[string]string{
-	absent.Renderer: "renderers", absent.Pillar: "external pillars", absent.SDB: "sdb drivers", absent.Roster: "rosters",
-	absent.Returner: "returners", absent.Outputter: "outputters", absent.Top: "master tops", absent.FileServer: "file server backends",
-	absent.Beacon: "beacons",
-}
-
-func rendererNeeds(used *lint.Used) []need {
-	var out []need
-	for name, pos := range used.Renderers {
-		out = append(out, moduleNeed(used, absent.Renderer, name, pos))
-	}
-	return out
-}
-
-// optionNeeds are the modules that a configuration names.
-func optionNeeds(used *lint.Used, opts *value.Map) []need {
-	var out []need
-	add := func(kind, name string, pos source.Pos) {
-		if !slices.ContainsFunc(out, func(n need) bool { return n.kind == moduleKinds[kind] && n.name == name }) {
-			out = append(out, moduleNeed(used, kind, name, pos))
-		}
-	}
-	for _, option := range []struct{ key, kind string }{
-		{"fileserver_backend", absent.FileServer},
-		{"ext_pillar", absent.Pillar},
-		{"return", absent.Returner},
-		{"event_return", absent.Returner},
-		{"ext_job_cache", absent.Returner},
-		{"master_job_cache", absent.Returner},
-		{"output", absent.Outputter},
-		{"roster", absent.Roster},
-		{"master_tops", absent.Top},
-		{"beacons", absent.Beacon},
-	} {
-		if opts.Pos(option.key).IsZero() {
-			continue // a default
-		}
-		eachNamed(opts, option.key, func(name string, x value.Value, pos source.Pos) {
-			if option.kind == absent.Beacon {
-				name = beaconOf(name, x)
-			}
-			if name != "" {
-				add(option.kind, name, pos)
-			}
-		})
-	}
-	for k, v := range opts.All() {
-		m, _ := v.(*value.Map)
-		if name := m.Str("driver"); slices.Contains(assembly.Offers(absent.SDB), name) || absent.Why(absent.SDB, name) != "" {
-			add(absent.SDB, name, opts.Pos(k))
-		}
-	}
-	return out
-}
-
-// eachNamed calls found with each name in an option, which is text with commas, a list of
-// names or of mappings with one key, or a mapping, and with what stands behind it.
-func eachNamed(opts *value.Map, key string, found func(name string, x value.Value, pos source.Pos)) {
-	switch v := opts.At(key).(type) {
-	case string:
-		for name := range strings.SplitSeq(v, ",") {
-			found(strings.TrimSpace(name), nil, opts.Pos(key))
-		}
-	case *value.List:
-		for i, x := range v.Items {
-			name := x
-			if m, ok := x.(*value.Map); ok && m.Len() > 0 {
-				name, x = m.Entry(0)
-			}
-			found(value.Str(name), x, v.PosAt(i))
-		}
-	case *value.Map:
-		for k, x := range v.All() {
-			found(value.Str(k), x, v.Pos(k))
-		}
-	}
-}
-
-// beaconOf returns the module of a beacon of the configuration; "" where the key is
-// not one.
-func beaconOf(name string, v value.Value) string {
-	if name == "enabled" {
-		return ""
-	}
-	list, _ := v.(*value.List)
-	for i := range list.Len() {
-		if m, ok := list.Items[i].(*value.Map); ok && m.Has("beacon_module") {
-			return m.Str("beacon_module")
-		}
-	}
-	return name
-}
-
 // pythonNeeds are the modules of Salt that the Python files of the tree import.
 func pythonNeeds(used *lint.Used) []need {
 	var out []need
@@ -329,7 +224,10 @@ func pythonNeeds(used *lint.Used) []need {
 		}
 		n := need{kind: "Python modules of Salt", name: name, status: reference.There, pos: pos}
 		if !assembly.OffersPython(name) {
-			n.status = reference.Missing
+			n.status, n.note = reference.Missing, "the package salt of brine does not have it; python_salt: system uses that of the machine"
+			if strings.HasPrefix(name, "salt.utils.win") {
+				n.note = "it is for Windows"
+			}
 		}
 		out = append(out, n)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"brine/internal/core/absent"
+	"brine/internal/core/saltnames"
 )
 
 // TestUpToDate: what is generated in docs is what the rows and data files make.
@@ -114,6 +115,53 @@ func TestInsert(t *testing.T) {
 	for _, page := range []string{"", "<!-- begin x -->\n", "<!-- end x -->"} {
 		if got, err := insert(page, "x", "text\n"); err == nil {
 			t.Errorf("insert(%q) = %q, want an error", page, got)
+		}
+	}
+}
+
+// TestEveryName: the tables name each module and function of Salt that is recorded, with
+// what brine makes of it.
+func TestEveryName(t *testing.T) {
+	t.Parallel()
+	text := func(page string) string {
+		b, err := os.ReadFile(filepath.Join("../../docs/compatibility", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	part := func(page, name string) string {
+		_, rest, _ := strings.Cut(text(page), "<!-- begin "+name)
+		body, _, ok := strings.Cut(rest, "<!-- end "+name+" -->")
+		if !ok {
+			t.Fatalf("%s has no part %q", page, name)
+		}
+		return body
+	}
+	for _, kind := range absent.Kinds() {
+		body := part("modules.md", kind)
+		if len(absent.Names(kind)) == 0 {
+			t.Errorf("no names of %s are recorded", kind)
+		}
+		for _, name := range absent.Names(kind) {
+			_, row, ok := strings.Cut(body, "| `"+name+"` | ")
+			row, _, _ = strings.Cut(row, "\n")
+			status, note, _ := strings.Cut(strings.TrimSuffix(row, " |"), " | ")
+			if !ok || status != "works" && (status != "differs" && status != "not there" || note == "") {
+				t.Errorf("%s %s: the row is %q", kind, name, row)
+			}
+		}
+	}
+	for kind, in := range map[string][2]string{
+		"state": {"states.md", "state functions"}, "execution": {"functions.md", "execution functions"},
+		"runner": {"runners.md", "runner functions"}, "wheel": {"runners.md", "wheel functions"},
+	} {
+		body := part(in[0], in[1])
+		for _, mod := range saltnames.ModulesOf(kind) {
+			if !strings.Contains(body, "[`"+mod+".") && !strings.Contains(body, "`"+mod+".") && !strings.Contains(body, "["+mod+"](") &&
+				!strings.Contains(body, "| "+mod+" |") && !strings.Contains(strings.ReplaceAll(body, "\n", " "), " "+mod+" (") {
+				t.Errorf("%s %s: no row", kind, mod)
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ func names(ctx context.Context, c *fun.Call, dir string) (*value.List, error) {
 	}
 	var found []string
 	switch dir {
-	case "_grains", "_matchers", "_renderers", "_sdb", "_utils", "_pillar", "_tops":
+	case "_grains", "_matchers", "_renderers", "_sdb", "_utils", "_pillar", "_tops", "_roster":
 		for _, f := range dispatch.FindScripts(ctx, c.Env, dir) {
 			base := path.Base(f.Path)
 			found = append(found, dir[1:]+"."+strings.TrimSuffix(base, path.Ext(base)))
@@ -64,7 +64,7 @@ func returners(ctx context.Context, c *fun.Call) *value.List {
 
 func listExtmods(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out := value.NewMap(2)
-	for _, d := range []string{"_modules", "_runners", "_states"} {
+	for _, d := range []string{"_modules", "_runners", "_states", "_wheel"} {
 		l, err := names(ctx, c, d)
 		if err != nil {
 			return fun.Result{}, err

@@ -89,12 +89,38 @@ func TestDifferences(t *testing.T) {
 		{args{"thing": {"name", "size"}, "win_thing": {"name", "colour"}}, "It is better. Accepted without effect: log."},
 		{args{"other": {"name", "colour", "age"}}, "It is better. No colour, age. Accepted without effect: log."},
 	} {
-		if got := c.differences("thing.done", tt.salt); got != tt.want {
+		c.salt = map[string]map[string]map[string]args{"state": {"thing": {"done": tt.salt}}}
+		if got := c.differences(fun.State, "thing.done"); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.salt, got, tt.want)
 		}
 	}
 	if c.why("runner", "asam.x") == "" || c.why("runner", "c") != "" || len(c.faults) != 1 || !c.used["runner asam"] {
 		t.Errorf("the faults are %q", c.faults)
+	}
+}
+
+// TestFunctionsDiffer: what differs in an execution function comes from the list, else from
+// its documentation, with the arguments that it lacks unless it takes any.
+func TestFunctionsDiffer(t *testing.T) {
+	t.Parallel()
+	doc := "Do it.\nDifference: it says so.\n\nMore."
+	c := &comparison{
+		table: fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "thing", Load: func() fun.Module {
+			return fun.Module{Name: "thing", Kind: fun.Exec, Specs: []fun.Spec{
+				{Name: "any", Src: "modules/thing.py any", VarKw: true},
+				{Name: "listed", Src: "modules/thing.py listed", Doc: doc},
+				{Name: "said", Src: "modules/thing.py said", Doc: doc},
+			}}
+		}}}),
+		salt: map[string]map[string]map[string]args{"execution": {"thing": {
+			"any": {"thing": {"age"}}, "listed": {"thing": {"age"}, "win_thing": {"colour"}}, "said": {"thing": {}},
+		}}},
+		different: parseDifferences("different execution thing.listed: It is so.\n"), used: map[string]bool{},
+	}
+	for name, want := range map[string]string{"any": "", "listed": "It is so. No age.", "said": "It says so."} {
+		if got := c.differences(fun.Exec, "thing."+name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 

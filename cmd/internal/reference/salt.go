@@ -1,8 +1,11 @@
 package reference
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,12 +17,10 @@ import (
 )
 
 // The facts about Salt 3006, recorded by salt/record.py, and what brine has to
-// say about them. Only the generator reads them.
+// say about them. The generator and 'brine check' read them.
 var (
-	//go:embed salt/states.txt
-	saltStates string
-	//go:embed salt/providers.txt
-	saltProviders string
+	//go:embed salt/functions.txt.gz
+	saltFunctions []byte
 	//go:embed salt/reasons.txt
 	saltReasons string
 )
@@ -29,7 +30,7 @@ var (
 // functions that brine has. The error lists what the data files lack, or have without
 // need, such as an absent function without a reason.
 func Tables(t *fun.Table, offers func(kind string) []string) (map[string]string, error) {
-	c := &comparison{table: t, different: parseDifferences(saltReasons), used: map[string]bool{}}
+	c := newComparison(t)
 	tables := map[string]string{
 		"state functions": c.states(), "execution functions": c.execution(),
 		"runner functions": c.few(fun.Runner), "wheel functions": c.few(fun.Wheel),
@@ -71,9 +72,14 @@ func parseDifferences(text string) map[string][]string {
 // A comparison compares the functions of a table with those of Salt.
 type comparison struct {
 	table     *fun.Table
+	salt      map[string]map[string]map[string]args
 	different map[string][]string // by state function, or kind and module
 	used      map[string]bool
 	faults    []string
+}
+
+func newComparison(t *fun.Table) *comparison {
+	return &comparison{table: t, salt: saltArgs(), different: parseDifferences(saltReasons), used: map[string]bool{}}
 }
 
 func (c *comparison) faultf(format string, args ...any) {
@@ -83,19 +89,35 @@ func (c *comparison) faultf(format string, args ...any) {
 // args are the arguments of a function of Salt by the file that has it.
 type args map[string][]string
 
-// stateArgs returns the state functions of Salt, by module and function.
-func stateArgs() map[string]map[string]args {
-	salt := map[string]map[string]args{}
-	for line := range strings.Lines(saltStates) {
-		if words := strings.Fields(line); words[0] != "#" {
-			if salt[words[0]] == nil {
-				salt[words[0]] = map[string]args{}
-			}
-			if salt[words[0]][words[2]] == nil {
-				salt[words[0]][words[2]] = args{}
-			}
-			salt[words[0]][words[2]][words[1]] = words[3:]
+// saltArgs returns the functions of Salt with their arguments, by kind, module and
+// function. What functions of the modules that brine lacks take is not recorded.
+func saltArgs() map[string]map[string]map[string]args {
+	z, err := gzip.NewReader(bytes.NewReader(saltFunctions))
+	if err != nil {
+		panic("the functions of Salt are damaged: " + err.Error())
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic("the functions of Salt are damaged: " + err.Error())
+	}
+	salt := map[string]map[string]map[string]args{}
+	var kind, mod, file string
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if words[0] == "of" { // the module that the lines after it are of
+			kind, mod, file = words[1], words[2], words[3]
+			continue
 		}
+		if salt[kind] == nil {
+			salt[kind] = map[string]map[string]args{}
+		}
+		if salt[kind][mod] == nil {
+			salt[kind][mod] = map[string]args{}
+		}
+		if salt[kind][mod][words[0]] == nil {
+			salt[kind][mod][words[0]] = args{}
+		}
+		salt[kind][mod][words[0]][file] = words[1:]
 	}
 	return salt
 }
@@ -111,33 +133,30 @@ const (
 )
 
 // A Catalog knows the status of functions.
-type Catalog struct {
-	c    *comparison
-	salt map[string]map[string]args
-}
+type Catalog struct{ c *comparison }
 
 // NewCatalog returns the catalog of the functions of a table.
-func NewCatalog(t *fun.Table) *Catalog {
-	return &Catalog{&comparison{table: t, different: parseDifferences(saltReasons), used: map[string]bool{}}, stateArgs()}
-}
+func NewCatalog(t *fun.Table) *Catalog { return &Catalog{newComparison(t)} }
 
 // Of returns the status of the function "module.function", and what differs or why
 // it is missing, "" where nothing is known of that.
 func (k *Catalog) Of(kind fun.Kind, name string) (status Status, note string) {
-	mod, fn, _ := strings.Cut(name, ".")
 	if k.c.table.Spec(kind, name) == nil {
 		return Missing, k.c.table.WhyAbsent(kind, name)
 	}
-	if salt := k.salt[mod][fn]; kind == fun.State && salt != nil {
-		if note = k.c.differences(name, salt); note != "" {
-			return Different, note
-		}
+	if note = k.c.differences(kind, name); note != "" {
+		return Different, note
 	}
 	return There, ""
 }
 
+// ModuleDiffers returns what differs in a module of a kind without functions.
+func ModuleDiffers(kind, name string) string {
+	return strings.Join(parseDifferences(saltReasons)[kind+" "+name], " ")
+}
+
 func (c *comparison) states() string {
-	salt := stateArgs()
+	salt := c.salt[fun.State.Short()]
 	var rows strings.Builder
 	there, different, absent := 0, 0, 0
 	for _, mod := range slices.Sorted(maps.Keys(salt)) {
@@ -154,7 +173,7 @@ func (c *comparison) states() string {
 				continue
 			}
 			link := fmt.Sprintf("[`%s`](reference/states/%s.md#%s)", name, mod, anchor(fn))
-			if what := c.differences(name, salt[mod][fn]); what != "" {
+			if what := c.differences(fun.State, name); what != "" {
 				different++
 				fmt.Fprintf(&rows, "| %s | different | %s |\n", link, cell(what))
 				continue
@@ -177,25 +196,37 @@ func (c *comparison) why(kind, name string) string {
 	return absent.Why(kind, name)
 }
 
-// differences returns what a state function does otherwise than Salt's, and which
-// of its arguments it lacks.
-func (c *comparison) differences(name string, salt args) string {
-	c.used[name] = true
-	what := slices.Clone(c.different[name])
+// differences returns what a function does otherwise than Salt's, and which of its
+// arguments it lacks.
+func (c *comparison) differences(kind fun.Kind, name string) string {
 	mod, fn, _ := strings.Cut(name, ".")
-	have := map[string]bool{"*": true, "**": true, "name": true} // any state has a name
+	salt := c.salt[kind.Short()][mod][fn]
+	about := name
+	if kind != fun.State {
+		about = kind.Short() + " " + name
+	}
+	c.used[about] = true
+	what := slices.Clone(c.different[about])
+	have := map[string]bool{"*": true, "**": true, "name": kind == fun.State} // any state has a name
 	ours := map[string]bool{}
+	open := false
 	var lacks, idle []string
-	for _, m := range c.table.Providers(fun.State, mod) {
+	for _, m := range c.table.Providers(kind, mod) {
 		for i := range m.Specs {
-			if m.Specs[i].Name == fn {
-				ours[m.Provider] = true
-				for _, a := range m.Specs[i].Args {
-					if !have[a.Name] && isIdle(a.Doc) {
-						idle = append(idle, a.Name)
-					}
-					have[a.Name] = true
+			if m.Specs[i].Name != fn {
+				continue
+			}
+			ours[saltFile(m, &m.Specs[i])] = true
+			open = open || kind != fun.State && (m.Specs[i].VarKw || m.Specs[i].VarArg)
+			if _, d, ok := strings.Cut(m.Specs[i].Doc, "Difference: "); ok && len(what) == 0 {
+				d, _, _ = strings.Cut(d, "\n")
+				what = append(what, strings.ToUpper(d[:1])+d[1:])
+			}
+			for _, a := range m.Specs[i].Args {
+				if !have[a.Name] && isIdle(a.Doc) {
+					idle = append(idle, a.Name)
 				}
+				have[a.Name] = true
 			}
 		}
 	}
@@ -206,7 +237,7 @@ func (c *comparison) differences(name string, salt args) string {
 	}
 	for _, f := range files {
 		for _, a := range salt[f] {
-			if !have[a] {
+			if !have[a] && !open {
 				have[a] = true
 				lacks = append(lacks, a)
 			}
@@ -221,6 +252,15 @@ func (c *comparison) differences(name string, salt args) string {
 	return strings.Join(what, " ")
 }
 
+// saltFile returns the name of the file of Salt that a function follows.
+func saltFile(m *fun.Module, s *fun.Spec) string {
+	if m.Kind == fun.State {
+		return m.Provider
+	}
+	file, _, _ := strings.Cut(s.Src, ".py")
+	return file[strings.LastIndex(file, "/")+1:]
+}
+
 // isIdle reports whether the documentation of an argument says that it has no
 // effect. Arguments that are for Windows have none in Salt either.
 func isIdle(doc string) bool {
@@ -230,7 +270,7 @@ func isIdle(doc string) bool {
 }
 
 // execution lists the modules of execution functions in short: how many of Salt's
-// functions are there, and why the others are absent.
+// functions are there, what differs, and why the others are absent.
 func (c *comparison) execution() string {
 	kind := fun.Exec.Short()
 	others := c.otherProviders()
@@ -244,33 +284,48 @@ func (c *comparison) execution() string {
 			whole.add(c.why(kind, mod), fmt.Sprintf("%s (%d)", mod, len(salt)))
 			continue
 		}
-		var lacks grouped
-		n, other := 0, 0
-		for _, fn := range salt {
-			switch {
-			case c.table.Spec(fun.Exec, mod+"."+fn) != nil:
-			case others[mod+"."+fn]:
-				other++
-			default:
-				n++
-				lacks.add(c.why(kind, mod+"."+fn), fn)
-			}
-		}
-		text := lacks.String()
-		if other > 0 {
-			if text != "" {
-				text += "; "
-			}
-			text += fmt.Sprintf("%d for other systems", other)
-		}
-		fmt.Fprintf(&rows, "| [%s](reference/modules/%s.md) | %d of %d | %s |\n", mod, mod, len(salt)-n-other, len(salt), cell(text))
+		c.row(&rows, fun.Exec, mod, others)
 	}
 	var absentText strings.Builder
 	for _, why := range whole.order {
 		fmt.Fprintf(&absentText, "\n%s:\n%s.\n", title(why), printable.Wrap(whole.names[why], 119))
 	}
-	return fmt.Sprintf("| module | there | absent |\n|---|---|---|\n%s\n%d modules with %d functions are absent as a whole.\n%s",
-		rows.String(), modules, functions, absentText.String())
+	return fmt.Sprintf("%s%s\n%d modules with %d functions are absent as a whole.\n%s", rowsHead, rows.String(), modules, functions, absentText.String())
+}
+
+const rowsHead = "| module | there | differs | absent |\n|---|---|---|---|\n"
+
+// row writes the row of a module: how many of Salt's functions are there, what
+// differs, and why the others are absent. others are functions for other systems.
+func (c *comparison) row(rows *strings.Builder, kind fun.Kind, mod string, others map[string]bool) {
+	salt := saltnames.Functions(kind.Short(), mod)
+	var lacks, differs grouped
+	there, other := 0, 0
+	for _, fn := range salt {
+		switch name := mod + "." + fn; {
+		case c.table.Spec(kind, name) != nil:
+			there++
+			if what := c.differences(kind, name); what != "" {
+				differs.add(what, fn)
+			}
+		case others[name]:
+			other++
+		default:
+			lacks.add(c.why(kind.Short(), name), fn)
+		}
+	}
+	text := lacks.String()
+	if other > 0 {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("%d for other systems", other)
+	}
+	name := mod
+	if _, ok := c.table.Module(kind, mod); ok {
+		name = fmt.Sprintf("[%s](reference/%s/%s.md)", mod, dirs[kind], mod)
+	}
+	fmt.Fprintf(rows, "| %s | %d of %d | %s | %s |\n", name, there, len(salt), cell(differs.sentences()), cell(text))
 }
 
 // A grouped has names by the reason that they share, in the order in which the reasons
@@ -298,27 +353,23 @@ func (g *grouped) String() string {
 	return strings.Join(text, "; ")
 }
 
+// sentences returns reasons that are sentences.
+func (g *grouped) sentences() string {
+	text := make([]string, len(g.order))
+	for i, why := range g.order {
+		text[i] = strings.Join(g.names[why], ", ") + ": " + why
+	}
+	return strings.Join(text, " ")
+}
+
 // few lists the modules of runner or wheel functions: how many of Salt's functions are
 // there, and why the others are absent.
 func (c *comparison) few(kind fun.Kind) string {
 	var rows strings.Builder
 	for _, mod := range saltnames.ModulesOf(kind.Short()) {
-		salt := saltnames.Functions(kind.Short(), mod)
-		var lacks grouped
-		there := len(salt)
-		for _, fn := range salt {
-			if c.table.Spec(kind, mod+"."+fn) == nil {
-				there--
-				lacks.add(c.why(kind.Short(), mod+"."+fn), fn)
-			}
-		}
-		name := mod
-		if _, ok := c.table.Module(kind, mod); ok {
-			name = fmt.Sprintf("[%s](reference/%s/%s.md)", mod, dirs[kind], mod)
-		}
-		fmt.Fprintf(&rows, "| %s | %d of %d | %s |\n", name, there, len(salt), cell(lacks.String()))
+		c.row(&rows, kind, mod, nil)
 	}
-	return "| module | there | absent |\n|---|---|---|\n" + rows.String()
+	return rowsHead + rows.String()
 }
 
 // modules lists the modules of a kind without functions.
@@ -354,14 +405,22 @@ func (c *comparison) modules(kind string, have []string) string {
 // of pkg for Windows, for one.
 func (c *comparison) otherProviders() map[string]bool {
 	other := map[string]bool{}
-	for _, ours := range []bool{false, true} {
-		for line := range strings.Lines(saltProviders) {
-			words := strings.Fields(line)
-			if words[0] == "#" || c.follows(words[0], "modules/"+words[1]+".py ") != ours {
-				continue
+	for mod, functions := range c.salt[fun.Exec.Short()] {
+		all := map[string]bool{}
+		for _, files := range functions {
+			for file := range files {
+				all[file] = true
 			}
-			for _, fn := range words[2:] {
-				other[words[0]+"."+fn] = !ours
+		}
+		for fn, files := range functions {
+			if len(all) == 1 {
+				break
+			}
+			other[mod+"."+fn] = true
+			for file := range files {
+				if c.follows(mod, "modules/"+file+".py ") {
+					delete(other, mod+"."+fn)
+				}
 			}
 		}
 	}

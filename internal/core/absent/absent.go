@@ -21,11 +21,26 @@ const (
 	Top        = "top"
 	FileServer = "fileserver"
 	Beacon     = "beacon"
+	Matcher    = "matcher"
+	Serializer = "serializer"
+	LogHandler = "loghandler"
+	Executor   = "executor"
+	Cache      = "cache"
+	Engine     = "engine"
+	Thorium    = "thorium"
+	Queue      = "queue"
+	Auth       = "auth"
+	Token      = "token"
+	NetAPI     = "netapi"
+	Proxy      = "proxy"
 )
 
 // Kinds are the kinds without functions.
 func Kinds() []string {
-	return []string{Renderer, Pillar, SDB, Roster, Returner, Outputter, Grains, Top, FileServer, Beacon}
+	return []string{
+		Renderer, Pillar, SDB, Roster, Returner, Outputter, Grains, Top, FileServer, Beacon, Matcher, Serializer,
+		LogHandler, Executor, Cache, Engine, Thorium, Queue, Auth, Token, NetAPI, Proxy,
+	}
 }
 
 // ReasonSuffix returns a reason as the end of an error's sentence: ": " and Why, and with

@@ -29,7 +29,7 @@ const (
 var customDirs = [...]struct {
 	dir  string
 	kind fun.Kind
-}{{"_modules", fun.Exec}, {"_runners", fun.Runner}, {"_states", fun.State}}
+}{{"_modules", fun.Exec}, {"_runners", fun.Runner}, {"_states", fun.State}, {"_wheel", fun.Wheel}}
 
 // FindGrains returns the modules of the tree that add grains.
 func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {

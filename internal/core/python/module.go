@@ -57,6 +57,8 @@ func kindDir(k fun.Kind) string {
 		return "states"
 	case fun.Runner:
 		return "runners"
+	case fun.Wheel:
+		return "wheel"
 	default:
 		return "modules"
 	}

@@ -162,6 +162,9 @@ type Options struct {
 	// with places where it knows them.
 	Render func(path string) (value.Value, error)
 	Files  Files
+	// Module returns what a module of the tree says of all targets, an error that is
+	// fs.ErrNotExist where the tree has none of that name. nil: there are no modules.
+	Module func(kind string) (value.Value, error)
 	// Defaults are keys of every entry that does not have them.
 	Defaults *value.Map
 	// Domain is what the kind dir puts behind an id to make a host.
@@ -207,7 +210,8 @@ func Defaults(opts value.Mapping) *value.Map {
 // list of them), looked for in the directories of the option rosters if there
 // is no such path; without that option it is the file roster in configDir, the
 // directory of the configuration. If that default file is missing, the list is
-// empty. home is the user's directory, for ~/.ssh/config.
+// empty. home is the user's directory, for ~/.ssh/config. Other kinds are those of
+// modules of the tree, or unknown, which [Load] finds out.
 func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source, error) {
 	var out []Source
 	for _, kind := range KindsOf(opts) {
@@ -244,7 +248,7 @@ func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source,
 			}
 			out = append(out, Source{kind, p})
 		default:
-			return nil, unknownKind(kind)
+			out = append(out, Source{Kind: kind}) // a module of the tree may have it
 		}
 	}
 	return out, nil
@@ -360,7 +364,7 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 			err = l.terraform(s.Path)
 		case "scan", "clustershell": // see Name
 		default:
-			err = unknownKind(s.Kind)
+			err = l.module(s.Kind)
 		}
 		if err != nil {
 			return nil, err
@@ -478,17 +482,37 @@ func (l *loader) flat(p string, dirToo bool) error {
 	if err != nil {
 		return fmt.Errorf("read roster %s: %w", p, err)
 	}
+	return l.addAll(v, p)
+}
+
+// addAll adds the entries of a mapping, which came from a file or a module.
+func (l *loader) addAll(v value.Value, from string) error {
 	switch v := v.(type) {
 	case nil:
 		return nil
 	case *value.Map:
 		for id, data := range v.All() {
-			l.add(value.Str(id), data, orFile(v.Pos(id), p))
+			l.add(value.Str(id), data, orFile(v.Pos(id), from))
 		}
 		return nil
 	default:
-		return &source.Error{Pos: source.Pos{File: p}, Err: fmt.Errorf("a roster is a mapping of ids, not %s", value.Kind(v))}
+		return &source.Error{Pos: source.Pos{File: from}, Err: fmt.Errorf("a roster is a mapping of ids, not %s", value.Kind(v))}
 	}
+}
+
+// module adds the targets of a module of the tree.
+func (l *loader) module(kind string) error {
+	if l.o.Module == nil {
+		return unknownKind(kind)
+	}
+	v, err := l.o.Module(kind)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return unknownKind(kind)
+	case err != nil:
+		return err
+	}
+	return l.addAll(v, "salt://_roster/"+kind+".py")
 }
 
 // isInventory reports whether data is an inventory of Ansible in YAML or JSON.

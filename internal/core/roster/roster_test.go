@@ -229,6 +229,9 @@ func TestSources(t *testing.T) {
 		{value.MapOf("roster_file", "/srv/rosters/prdo"), `!roster file "/srv/rosters/prdo" not found (did you mean "prod"?): file does not exist`},
 	} {
 		s, err := roster.Sources(tt.opts, f, "/etc/salt", "/h")
+		if strings.Contains(tt.want, "unknown kind") {
+			_, err = roster.Load(roster.Options{}, s...) // a module could have it
+		}
 		var got []string
 		for _, x := range s {
 			got = append(got, x.Kind+" "+x.Path)

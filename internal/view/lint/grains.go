@@ -24,6 +24,7 @@ const furtherGrains = `boardname computenode_chassis computenode_sn_chassis data
 // moduleDirs are the directories of custom modules that have no functions, by kind.
 var moduleDirs = map[string]string{
 	"_renderers": absent.Renderer, "_pillar": absent.Pillar, "_returners": absent.Returner, "_sdb": absent.SDB, "_tops": absent.Top,
+	"_roster": absent.Roster, "_matchers": absent.Matcher,
 }
 
 // learn notes the names that the tree makes known: grains, and custom renderers.

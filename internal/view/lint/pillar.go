@@ -154,6 +154,7 @@ func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error 
 	default:
 		p.pillarNames(ctx, f, f.saltenv, m.List("include"))
 		got.defaultsOf(f, m.List("include"))
+		p.l.used.pillar(m)
 		if m.Has("include") {
 			m.Delete("include")
 		}

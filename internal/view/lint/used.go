@@ -1,13 +1,17 @@
 package lint
 
 import (
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
+	"brine/internal/core/absent"
 	"brine/internal/core/fun"
 	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // Used is what a tree uses: names with one place of each.
@@ -15,7 +19,11 @@ type Used struct {
 	mu        sync.Mutex
 	Functions map[fun.Kind]map[string]source.Pos // "module.function", state functions as well
 	Custom    map[fun.Kind]map[string]bool       // the custom modules of the tree
-	Renderers map[string]source.Pos
+	// Needs are the modules of the kinds without functions, by kind and name: renderers,
+	// serializers, and returners that states name.
+	Needs map[string]map[string]source.Pos
+	// Pillar are the options that pillar files set, such as beacons and schedule.
+	Pillar []*value.Map
 	// Modules are the custom modules of the tree of the kinds without functions.
 	Modules map[string]map[string]bool
 	// Python are the modules that the Python files of the tree import.
@@ -26,7 +34,7 @@ func newUsed() *Used {
 	return &Used{
 		Functions: map[fun.Kind]map[string]source.Pos{fun.Exec: {}, fun.State: {}, fun.Runner: {}, fun.Wheel: {}},
 		Custom:    map[fun.Kind]map[string]bool{fun.Exec: {}, fun.State: {}, fun.Runner: {}, fun.Wheel: {}},
-		Renderers: map[string]source.Pos{}, Modules: map[string]map[string]bool{}, Python: map[string]source.Pos{},
+		Needs:     map[string]map[string]source.Pos{}, Modules: map[string]map[string]bool{}, Python: map[string]source.Pos{},
 	}
 }
 
@@ -38,9 +46,22 @@ func (u *Used) function(kind fun.Kind, name string, pos source.Pos) {
 	}
 }
 
+// need notes a module of a kind without functions.
+func (u *Used) need(kind, name string, pos source.Pos) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.Needs[kind] == nil {
+		u.Needs[kind] = map[string]source.Pos{}
+	}
+	if _, ok := u.Needs[kind][name]; !ok && name != "" && !isUnknown(name) {
+		u.Needs[kind][name] = pos
+	}
+}
+
 // resolve makes the files of all places absolute.
 func (u *Used) resolve(paths map[string]string) {
-	for _, names := range u.Functions {
+	all := slices.AppendSeq(slices.Collect(maps.Values(u.Functions)), maps.Values(u.Needs))
+	for _, names := range all {
 		for name, pos := range names {
 			if abs := paths[pos.File]; abs != "" {
 				pos.File = abs
@@ -51,16 +72,52 @@ func (u *Used) resolve(paths map[string]string) {
 }
 
 func (u *Used) state(c *fun.Chunk) {
-	if name := c.State + "." + c.Fun; !isUnknown(name) {
-		u.function(fun.State, name, c.Pos)
+	name := c.State + "." + c.Fun
+	if isUnknown(name) {
+		return
 	}
+	u.function(fun.State, name, c.Pos)
+	if engine, ok := c.Low.At("template").(string); ok {
+		u.need(absent.Renderer, engine, posOf(c, "template"))
+	}
+	for _, arg := range needArguments[name] {
+		for _, v := range itemsOrOne(c.Low.At(arg.name)) {
+			names, _ := v.(string)
+			for name := range strings.SplitSeq(names, ",") {
+				u.need(arg.kind, strings.TrimSpace(name), posOf(c, arg.name))
+			}
+		}
+	}
+}
+
+// needArguments are the arguments of states that name modules of a kind without
+// functions, one or several with commas.
+var needArguments = map[string][]struct{ name, kind string }{
+	"file.serialize":   {{"serializer", absent.Serializer}, {"formatter", absent.Serializer}},
+	"salt.function":    {{"ret", absent.Returner}},
+	"salt.state":       {{"ret", absent.Returner}},
+	"schedule.present": {{"returner", absent.Returner}},
 }
 
 func (u *Used) renderers(f *file) {
 	for _, name := range pipelineOf(f.lines[0]) {
-		if _, ok := u.Renderers[name]; !ok {
-			u.Renderers[name] = source.Pos{File: f.Abs, Line: 1, Col: 1}
+		u.need(absent.Renderer, name, source.Pos{File: f.Abs, Line: 1, Col: 1})
+	}
+}
+
+// pillar notes the options that a pillar file sets.
+func (u *Used) pillar(data *value.Map) {
+	set := value.NewMap(0)
+	for _, key := range []string{"beacons", "proxy", "schedule"} {
+		if data.Has(key) {
+			set.Set(key, data.At(key))
+			set.SetPos(key, data.Pos(key))
 		}
+	}
+	if set.Len() > 0 {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.Pillar = append(u.Pillar, set)
 	}
 }
 

@@ -1,7 +1,7 @@
-# Writes states.txt, providers.txt and the names of internal/core/absent: facts about
-# Salt, from a checkout of Salt
-# 3006 that is named on the command line.
+# Writes functions.txt.gz and the names of internal/core/absent: facts about Salt, from
+# a checkout of Salt 3006 that is named on the command line.
 import ast
+import gzip
 import os
 import sys
 
@@ -55,27 +55,29 @@ def names(base, tree):
 
 
 here = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(here, "states.txt"), "w", encoding="utf-8") as out:
-    out.write("# State functions of Salt 3006: module, file, function, arguments. * and ** are *args and **kwargs.\n")
-    lines = set()
-    for base, tree in modules("states"):
+
+# "of KIND MODULE FILE", then a line for each function: its name and its arguments. Of
+# modules that brine does not have, only those of states are there.
+ours = {kind: {n.removesuffix(".md") for n in os.listdir(os.path.join(here, "../../../../docs/reference", folder))}
+        for kind, folder in (("execution", "modules"), ("runner", "runners"), ("wheel", "wheel"))}
+lines = []
+for kind, folder in (("state", "states"), ("execution", "modules"), ("runner", "runners"), ("wheel", "wheel")):
+    found = []
+    for base, tree in modules(folder):
         virtual, functions = names(base, tree)
-        for v in virtual:
-            lines.update(" ".join([v, base, f, *args]) for f, args in functions.items() if f not in HOOKS)
-    out.writelines(line + "\n" for line in sorted(lines))
-with open(os.path.join(here, "providers.txt"), "w", encoding="utf-8") as out:
-    out.write("# Execution modules of Salt 3006 that several files provide: name, file, functions.\n")
-    files = {}
-    for base, tree in modules("modules"):
-        virtual, functions = names(base, tree)
-        for v in virtual:
-            files.setdefault(v, []).append(" ".join([v, base, *sorted(functions)]))
-    out.writelines(line + "\n" for v in sorted(files) if len(files[v]) > 1 for line in files[v])
+        found += [(v, base, functions) for v in virtual if kind == "state" or v in ours[kind]]
+    for v, base, functions in sorted(found, key=lambda x: x[:2]):
+        lines.append(f"of {kind} {v} {base}\n")
+        lines += [" ".join([f, *args]) + "\n" for f, args in sorted(functions.items()) if kind != "state" or f not in HOOKS]
+with open(os.path.join(here, "functions.txt.gz"), "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="", compresslevel=9) as out:
+    out.write("".join(lines).encode())
 
 # The modules of the kinds that have no functions, by the names that configuration has.
 FOLDERS = {
     "renderer": "renderers", "pillar": "pillar", "sdb": "sdb", "roster": "roster", "returner": "returners", "outputter": "output",
-    "grains": "grains", "top": "tops", "fileserver": "fileserver", "beacon": "beacons",
+    "grains": "grains", "top": "tops", "fileserver": "fileserver", "beacon": "beacons", "matcher": "matchers",
+    "serializer": "serializers", "loghandler": "log_handlers", "executor": "executors", "cache": "cache", "engine": "engines",
+    "thorium": "thorium", "queue": "queues", "auth": "auth", "token": "tokens", "netapi": "netapi", "proxy": "proxy",
 }
 absent = os.path.join(here, "..", "..", "..", "..", "internal", "core", "absent", "salt.txt")
 with open(absent, "w", encoding="utf-8") as out:
@@ -83,6 +85,10 @@ with open(absent, "w", encoding="utf-8") as out:
     for kind, folder in FOLDERS.items():
         found = set()
         for base, tree in modules(folder):
-            virtual = [n.value.value for n in tree.body if isinstance(n, ast.Assign) and getattr(n.targets[0], "id", "") == "__virtualname__"]
-            found.update(virtual or [base])
+            virtual = [n.value.value for n in tree.body if isinstance(n, ast.Assign) and getattr(n.targets[0], "id", "") == "__virtualname__" and isinstance(n.value, ast.Constant)]
+            virtual = virtual or [base]
+            if kind == "netapi":
+                virtual = [base]  # its __virtualname__ is the name of the directory
+            # Files of matchers are named TYPE_match.
+            found.update(n.removesuffix("_match") for n in virtual)
         out.write(" ".join([kind, *sorted(found)]) + "\n")

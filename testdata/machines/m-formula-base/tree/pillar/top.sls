@@ -1,0 +1,4 @@
+base:
+  'minion*':
+    - data
+    - more

@@ -1,0 +1,2 @@
+never:
+  test.fail_without_changes

@@ -1,0 +1,4 @@
+site:
+  repo: file:///srv/git/site.git
+  branch: release
+  owner: www-data

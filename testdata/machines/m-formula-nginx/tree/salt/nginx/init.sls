@@ -1,0 +1,5 @@
+include:
+  - .pkg
+  - .config
+  - .servers
+  - .service
