@@ -26,13 +26,13 @@ const (
 
 // A historyFilter says which executions are listed.
 type historyFilter struct {
-	Name, Kind, Status, User, Host, Since, Until, Before string
+	Name, Kind, Status, User, Host, Since, Until, Before, Sort string
 }
 
 func filterOf(q url.Values) historyFilter {
 	text := func(key string) string { return strings.TrimSpace(q.Get(key)) }
 	return historyFilter{
-		Name: text("name"), Kind: text("kind"), Status: text("status"), User: text("user"), Host: text("host"), Since: text("since"), Until: text("until"), Before: text("before"),
+		Name: text("name"), Kind: text("kind"), Status: text("status"), User: text("user"), Host: text("host"), Since: text("since"), Until: text("until"), Before: text("before"), Sort: text("sort"),
 	}
 }
 
@@ -47,23 +47,25 @@ func (f historyFilter) values() url.Values {
 	return q
 }
 
+// list is the list of executions as its page has it.
+func (f historyFilter) list() listed {
+	return listed{Path: "/history", What: "execution", Query: f.values(), Sort: f.Sort}
+}
+
 // page is the address of the executions before one; "" is the newest ones.
 func (f historyFilter) page(before string) string {
-	q := f.values()
+	l := f.list()
 	if before != "" {
-		q.Set("before", before)
+		l.Query.Set("before", before)
 	}
-	if len(q) == 0 {
-		return "/history"
-	}
-	return "/history?" + q.Encode()
+	return l.at(0, f.Sort)
 }
 
 var executionKinds = []string{history.Chain, history.Orchestration, history.Template}
 
 // query is the filter as the history takes it.
 func (f historyFilter) query() (history.Query, error) {
-	q := history.Query{Name: f.Name, Kind: f.Kind, Status: f.Status, User: f.User, Target: f.Host, Before: f.Before, Limit: executionsShown + 1}
+	q := history.Query{Name: f.Name, Kind: f.Kind, Status: f.Status, User: f.User, Target: f.Host, Before: f.Before, Limit: executionsShown + 1, Sort: f.Sort}
 	switch {
 	case f.Kind != "" && !slices.Contains(executionKinds, f.Kind):
 		return q, fmt.Errorf("there is no kind %q", f.Kind)
@@ -72,29 +74,25 @@ func (f historyFilter) query() (history.Query, error) {
 	case f.Before != "" && !jobs.IsJID(f.Before):
 		return q, fmt.Errorf("%q is not a job id", f.Before)
 	}
-	if f.Since != "" {
-		var err error
-		if q.Since, err = time.Parse(time.DateOnly, f.Since); err != nil {
-			return q, fmt.Errorf("%q is not a date such as 2026-12-01", f.Since)
-		}
-	}
-	if f.Until != "" {
-		day, err := time.Parse(time.DateOnly, f.Until)
-		if err != nil {
-			return q, fmt.Errorf("%q is not a date such as 2026-12-01", f.Until)
-		}
-		q.Until = day.AddDate(0, 0, 1).Add(-time.Microsecond)
-	}
-	return q, nil
+	var err error
+	q.Since, q.Until, err = period{f.Since, f.Until}.times()
+	return q, err
 }
 
 func (s *Server) history(w http.ResponseWriter, r *http.Request, v *visit) {
 	f := filterOf(r.URL.Query())
+	l := f.list()
+	if f.Sort != "" { // parts of another order begin after so many
+		l.From, f.Before = listedOf("", "", r.URL.Query()).From, ""
+	}
 	var rows []history.Execution
 	q, err := f.query()
+	q.Skip = l.From
 	if err == nil {
 		err = s.back(r.Context()).history(r.Context(), func(st *history.Store) (err error) {
-			rows, err = st.Executions(r.Context(), q)
+			if rows, err = st.Executions(r.Context(), q); err == nil {
+				l.All, err = st.Count(r.Context(), q)
+			}
 			return err
 		})
 	}
@@ -106,7 +104,8 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, v *visit) {
 		rows = rows[:executionsShown]
 		more = rows[executionsShown-1].JID
 	}
-	render(w, r, http.StatusOK, historyPage(page{Title: "History", At: "history", Who: v}, f, rows, more, problem))
+	l.Shown = len(rows)
+	render(w, r, http.StatusOK, historyPage(page{Title: "History", At: "history", Who: v}, f, l, rows, more, problem))
 }
 
 // An executionView is an execution as a page shows it.
@@ -124,6 +123,7 @@ type executionView struct {
 // A timelineStep is a step in the timeline of an execution.
 type timelineStep struct {
 	history.ExecutionStep
+	Name  string        // what pages call it
 	At    time.Duration // after the start of the execution
 	Bar   *bar          // nil: nobody knows when it ran
 	State string        // its result, as badges have it
@@ -191,6 +191,9 @@ func timeline(e *history.Execution, steps []history.ExecutionStep, now time.Time
 	for i := range steps {
 		st := &steps[i]
 		t := timelineStep{ExecutionStep: *st}
+		if t.Name = t.ID; e.Kind == history.Chain {
+			t.Name = stepLabel(e.Name, t.ID)
+		}
 		if !st.Started.IsZero() {
 			t.At = max(0, st.Started.Sub(e.Started))
 			t.Bar = at.bar(st.Started, st.Duration)
@@ -391,7 +394,7 @@ func (s *Server) readRecord(r *http.Request, x *executionView) error {
 		return nil
 	}
 	if err == nil {
-		x.add(viewJob(j, ""))
+		x.add(labelJob(j, ""))
 	}
 	return err
 }
@@ -427,6 +430,12 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err != nil {
 		s.fault(w, r, err)
 		return
+	}
+	if c := chainOf(d.Now.Kind, d.Now.Name); c != "" {
+		for i := range d.Steps {
+			d.Steps[i].ID = stepLabel(c, d.Steps[i].ID)
+		}
+		d.Definition = labelled(c, d.Definition)
 	}
 	render(w, r, http.StatusOK, comparePage(page{Title: "Two executions compared", At: "history", Who: v}, d))
 }

@@ -319,10 +319,10 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(text, `<a href="/hosts/`); n != hostsShown || !strings.Contains(text, "250 hosts, 1 to 100 of them") || !strings.Contains(text, "from=100") {
+	if n := strings.Count(text, `<a href="/hosts/`); n != hostsShown || !strings.Contains(text, "100 of 250 hosts") || !strings.Contains(text, "from=100") {
 		t.Errorf("%d hosts are shown", n)
 	}
-	if text := b.get("/hosts?expr=many&from=200").Body.String(); strings.Count(text, `<a href="/hosts/`) != 50 || strings.Contains(text, "More hosts") {
+	if text := b.get("/hosts?expr=many&from=200").Body.String(); strings.Count(text, `<a href="/hosts/`) != 50 || strings.Contains(text, "Those that follow") {
 		t.Errorf("last page: %s", text)
 	}
 	for _, from := range []string{"-5", "9999", "x", "99999999999999999999"} {
