@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -84,8 +85,33 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, pattern, form st
 		s.fault(w, r, err)
 		return
 	}
-	x.do(s, w, again, v)
+	out := &held{header: http.Header{}}
+	x.do(s, out, again, v)
+	if at := bad.Faults[0].Field; at != "" && !bytes.Contains(out.body.Bytes(), []byte(`id="`+at+`-problem"`)) {
+		bad.Faults[0].Field = "" // the page does not have the field now
+		*out = held{header: http.Header{}}
+		x.do(s, out, again, v)
+	}
+	maps.Copy(w.Header(), out.header)
+	w.WriteHeader(out.status)
+	_, _ = w.Write(out.body.Bytes())
 }
+
+// A held is an answer that is not sent yet.
+type held struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header.
+func (h *held) Header() http.Header { return h.header }
+
+// WriteHeader sets the status.
+func (h *held) WriteHeader(status int) { h.status = status }
+
+// Write adds to the body.
+func (h *held) Write(b []byte) (int, error) { return h.body.Write(b) }
 
 // faultOf is the status and the title of the page that shows an error.
 func faultOf(err error) (status int, title string) {
@@ -160,7 +186,7 @@ func sentence(text string) string {
 
 // withoutPaths leaves the directory of a file out of an error: it is that of the server.
 func withoutPaths(err error, path, name string) error {
-	if err == nil || !bytes.Contains([]byte(err.Error()), []byte(path)) {
+	if err == nil || !strings.Contains(err.Error(), path) {
 		return err
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), path, name))

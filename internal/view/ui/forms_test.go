@@ -78,8 +78,12 @@ func TestRejected(t *testing.T) {
 			t.Errorf("%s: the page has a path of the server", what)
 		}
 	}
-	if len(s.ran) > 0 || len(s.planned) > 0 || len(s.recurring) > 0 {
+	if len(s.ran) > 0 || len(s.planned) > 0 || len(s.fake.recurring) > 0 {
 		t.Error("a form that was not taken did something")
+	}
+	// Where the page has no such field, the whole page says it.
+	if w := b.post("/chains/monday/schedule", "at", "x", "version", versionIn(b.get("/chains/monday").Body.String())); w.Code != 422 || !strings.Contains(w.Body.String(), "Nothing was scheduled") {
+		t.Errorf("of a chain without steps: %d: %s", w.Code, w.Body)
 	}
 	status(t, "a chain that is wrong", b.post("/chains/friday/text", "version", version(), "text", "steps: [{action: none}]"), 422)
 	if err := os.WriteFile(s.dir+"/friday.yml", []byte("steps: [{action: none}]\n"), 0o600); err != nil {

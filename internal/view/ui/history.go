@@ -431,7 +431,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	if c := chainOf(d.Now.Kind, d.Now.Name); c != "" {
+	if c := executedChain(d.Now.Kind, d.Now.Name); c != "" {
 		for i := range d.Steps {
 			d.Steps[i].ID = stepLabel(c, d.Steps[i].ID)
 		}

@@ -337,7 +337,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 		writePart(ctx, templ_7745c5c3_Buffer, gantt(t.Bar, t.State))
 		if t.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
-			writeText(templ_7745c5c3_Buffer, short(labelled(chainOf(x.Kind, x.Name), t.Comment)))
+			writeText(templ_7745c5c3_Buffer, short(labelled(executedChain(x.Kind, x.Name), t.Comment)))
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
 		if len(t.Hosts) > 0 {

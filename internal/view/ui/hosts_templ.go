@@ -393,7 +393,7 @@ func lastText(x *lastResult) string {
 
 // hostStepText is a step of an execution as pages have it.
 func hostStepText(h *history.HostStep) string {
-	if c := chainOf(h.Kind, h.Name); c != "" {
+	if c := executedChain(h.Kind, h.Name); c != "" {
 		return stepLabel(c, h.Step)
 	}
 	return h.Step

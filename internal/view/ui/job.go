@@ -105,8 +105,7 @@ func labelJob(j *jobs.Job, only string) jobView {
 }
 
 func (v *jobView) label(j *jobs.Job) {
-	m, _ := j.Load.At("metadata").(*value.Map)
-	c := m.Str("chain")
+	c, _ := chainOf(j)
 	if c == "" {
 		return
 	}

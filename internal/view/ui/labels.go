@@ -40,8 +40,8 @@ func labelled(chainName, text string) string {
 	})
 }
 
-// chainOf is the name of the chain that was executed; "": it is not one.
-func chainOf(kind, name string) string {
+// executedChain is the name of the chain that was executed; "": it is not one.
+func executedChain(kind, name string) string {
 	if kind == history.Chain {
 		return name
 	}

@@ -199,7 +199,7 @@ func TestSearch(t *testing.T) {
 	for day := range 30 {
 		s.execute(jidAt(day), "Web_site", nil)
 	}
-	s.recurring = []Recurrence{{Name: "websites", Runs: "chain friday"}}
+	s.fake.recurring = []Recurrence{{Name: "websites", Runs: "chain friday"}}
 	s.planned = []Planned{{ID: "x", Chain: "website", At: time.Now(), User: "ann"}}
 	b := s.browser(Viewer)
 	find := func(q string) string { return b.get("/search?q=" + url.QueryEscape(q)).Body.String() }

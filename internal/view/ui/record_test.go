@@ -421,7 +421,7 @@ func TestSchedule(t *testing.T) {
 	status(t, "an old page", b.post("/chains/friday/schedule", "version", "x", "at", "2099-12-01T02:00", "confirm", "yes"), 409)
 	status(t, "no date", b.post("/chains/friday/schedule", form[0], form[1], "confirm", "yes", "at", "soon"), 422)
 	status(t, "no chain", b.post("/chains/none/schedule", form...), 404)
-	if err := os.WriteFile(filepath.Join(s.dir, "broken.yml"), []byte("steps:\n  - {action: 'token=hunter2'}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, "broken.yml"), []byte("steps:\n  - {action: 'password=hunter2'}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := b.post("/chains/broken/schedule", form...)
