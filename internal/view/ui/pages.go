@@ -349,8 +349,8 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 
 // Bounds of what a list of jobs looks at: to count them, and to sort them.
 const (
-	jobsCounted = 1000
-	jobsSorted  = 5000
+	jobsCounted = 300
+	jobsSorted  = 2000
 )
 
 // A jobList is a list of jobs as a page shows it.
