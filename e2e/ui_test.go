@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -83,7 +82,6 @@ type pages struct {
 	errs *lockedBuffer
 	link string
 	env  []string // of brine, beside the usual
-	exe  string   // "": the program of the test
 }
 
 // startUI starts brine ui and a browser.
@@ -179,7 +177,7 @@ func (p *pages) brineTo(args ...string) *exec.Cmd {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	c := exec.CommandContext(p.t.Context(), cmp.Or(p.exe, self))
+	c := exec.CommandContext(p.t.Context(), self)
 	c.Args = append([]string{"brine"}, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
 	c.Env = append(c.Env, p.env...)
