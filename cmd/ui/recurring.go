@@ -103,7 +103,7 @@ func (b *backend) AddRecurring(ctx context.Context, x ui.NewRecurrence) error {
 			Name: x.Name, Queue: x.Queue, Work: work, Recurrence: r.String(), Zone: r.Zone().String(), Overlap: x.Overlap, Missed: x.Missed, User: x.User, Controller: env.ID,
 		}
 		if err := runner.AddSchedule(ctx, q, add, r); errors.Is(err, queue.ErrExists) {
-			return fmt.Errorf("there is a schedule %s already", x.Name)
+			return ui.OnField("name", fmt.Errorf("there is a schedule %s already", x.Name))
 		} else if err != nil {
 			return fmt.Errorf("the schedule cannot be added: %w", err)
 		}
@@ -115,20 +115,23 @@ func (b *backend) AddRecurring(ctx context.Context, x ui.NewRecurrence) error {
 func recurrence(s *session.Session, x ui.NewRecurrence) (*schedule.Recurrence, error) {
 	switch {
 	case !queue.ValidName(x.Name):
-		return nil, fmt.Errorf("invalid name %q: letters, digits and . _ - are allowed, 64 at most", x.Name)
+		return nil, ui.OnField("name", fmt.Errorf("invalid name %q: letters, digits and . _ - are allowed, 64 at most", x.Name))
 	case !queue.ValidName(x.Queue):
-		return nil, fmt.Errorf("invalid queue %q: letters, digits and . _ - are allowed, 64 at most", x.Queue)
+		return nil, ui.OnField("queue", fmt.Errorf("invalid queue %q: letters, digits and . _ - are allowed, 64 at most", x.Queue))
 	case !slices.Contains([]string{queue.OverlapSkip, queue.OverlapQueue}, x.Overlap), !slices.Contains([]string{queue.MissedSkip, queue.MissedRun}, x.Missed):
 		return nil, errors.New("choose what happens if the last run has not ended, and if no worker was there")
 	}
 	zone, err := schedule.Zone(s.App.Host, x.Zone)
 	if err != nil {
-		return nil, err
+		return nil, ui.OnField("zone", err)
 	}
+	var r *schedule.Recurrence
 	if x.Cron != "" {
-		return schedule.RecurCron(x.Cron, zone)
+		r, err = schedule.RecurCron(x.Cron, zone)
+	} else {
+		r, err = schedule.RecurEvery(x.Every, zone)
 	}
-	return schedule.RecurEvery(x.Every, zone)
+	return r, ui.OnField("when", err)
 }
 
 // recurringWork is what a schedule of the pages runs: only what they show.

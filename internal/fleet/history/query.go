@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 // A Query chooses executions. Its zero value chooses all of them.
 type Query struct {
 	Name       string // of the definition: a glob
+	Text       string // that the name has, whatever its case
 	Kind       string
 	Status     string
 	User       string // a glob
@@ -25,6 +27,31 @@ type Query struct {
 	Until      time.Time
 	Before     string // a jid: only older executions, for pages
 	Limit      int    // the newest ones; 0: no bound
+	Sort       string // one of Sorts, or "-" and one of them: the other way round; "": the newest first
+	Skip       int    // so many of them first, for pages in another order
+}
+
+// Sorts are what executions can be sorted by. Those that are alike in it are sorted by their
+// age, the newest first.
+func Sorts() []string { return slices.Sorted(maps.Keys(sortColumns)) }
+
+// sortColumns are the columns that executions are sorted by.
+var sortColumns = map[string]string{"name": "name", "status": "status", "started": "jid", "user": "user_name", "hosts": "hosts", "steps": "steps"}
+
+// order is the order of the query, as SQL.
+func (q Query) order() (string, error) {
+	if q.Sort == "" {
+		return " ORDER BY jid DESC", nil
+	}
+	name, reverse := strings.CutPrefix(q.Sort, "-")
+	column, ok := sortColumns[name]
+	switch {
+	case !ok:
+		return "", fmt.Errorf("executions are not sorted by %q, but by %s", name, strings.Join(Sorts(), ", "))
+	case reverse:
+		column += " DESC"
+	}
+	return " ORDER BY " + column + ", jid DESC", nil
 }
 
 const executionColumns = "jid, hash, kind, name, user_name, controller, cache, pid, started, ended, status, signal_number, test, resumes, parent, revision, pillar, " +
@@ -74,11 +101,17 @@ func (s *Store) matching(ctx context.Context, f *filter, column, glob string) er
 		f.add(column+" = %s", glob)
 		return nil
 	}
+	return s.among(ctx, f, column, func(x string) bool { return value.Fnmatch(glob, x) })
+}
+
+// among adds the condition that a column of executions has a value of which a function is
+// true.
+func (s *Store) among(ctx context.Context, f *filter, column string, takes func(string) bool) error {
 	var all []string
 	err := s.rows(ctx, func(r *sql.Rows) error {
 		var x string
 		err := r.Scan(&x)
-		if value.Fnmatch(glob, x) {
+		if takes(x) {
 			all = append(all, x)
 		}
 		return err
@@ -95,6 +128,11 @@ func (s *Store) filter(ctx context.Context, q Query, prefix string) (*filter, er
 	}
 	if err := s.matching(ctx, f, "user_name", q.User); err != nil {
 		return nil, err
+	}
+	if text := strings.ToLower(q.Text); text != "" {
+		if err := s.among(ctx, f, "name", func(x string) bool { return strings.Contains(strings.ToLower(x), text) }); err != nil {
+			return nil, err
+		}
 	}
 	if q.Kind != "" {
 		f.add("kind = %s", q.Kind)
@@ -118,14 +156,60 @@ func (s *Store) filter(ctx context.Context, q Query, prefix string) (*filter, er
 	return f, nil
 }
 
-// Executions returns the executions that a query chooses, newest first.
+// Executions returns the executions that a query chooses, newest first unless it says
+// otherwise.
 func (s *Store) Executions(ctx context.Context, q Query) ([]Execution, error) {
-	f, err := s.filter(ctx, q, "")
+	order, err := q.order()
 	if err != nil {
 		return nil, err
 	}
-	// Of one without an end it is known only when it is looked at what became of it.
-	open := q.Status != "" && q.Status != Succeeded && q.Status != Failed
+	f, open, err := s.chosen(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	query := "SELECT " + executionColumns + " FROM " + executions.name + f.String() + order
+	if open {
+		out, err := s.opened(ctx, query, f, q.Status)
+		out = out[min(q.Skip, len(out)):]
+		if q.Limit > 0 && len(out) > q.Limit {
+			out = out[:q.Limit]
+		}
+		return out, err
+	}
+	if q.Limit > 0 {
+		query += fmt.Sprintf(" LIMIT %d OFFSET %d", q.Limit, q.Skip)
+	}
+	return s.executions(ctx, query, f.args...)
+}
+
+// Count returns how many executions a query chooses, whatever its Limit, Skip and Before.
+func (s *Store) Count(ctx context.Context, q Query) (n int, err error) {
+	q.Before = ""
+	f, open, err := s.chosen(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	if open {
+		all, err := s.opened(ctx, "SELECT "+executionColumns+" FROM "+executions.name+f.String(), f, q.Status)
+		return len(all), err
+	}
+	err = s.rows(ctx, func(r *sql.Rows) error { return r.Scan(&n) }, "SELECT COUNT(*) FROM "+executions.name+f.String(), f.args...)
+	return n, err
+}
+
+// chosen returns the conditions of a query. Of an execution without an end it is known only
+// when it is looked at what became of it: that is done first where the status counts, and
+// open says that some of what the conditions choose may have another one.
+func (s *Store) chosen(ctx context.Context, q Query) (f *filter, open bool, err error) {
+	if q.Status != "" || strings.TrimPrefix(q.Sort, "-") == "status" {
+		if err := s.settleAll(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	if f, err = s.filter(ctx, q, ""); err != nil {
+		return nil, false, err
+	}
+	open = q.Status != "" && q.Status != Succeeded && q.Status != Failed
 	switch {
 	case q.Status == Waiting: // that of a queue is interrupted meanwhile
 		f.in("status", []string{Running, Interrupted})
@@ -134,18 +218,19 @@ func (s *Store) Executions(ctx context.Context, q Query) ([]Execution, error) {
 	case q.Status != "":
 		f.add("status = %s", q.Status)
 	}
-	query := "SELECT " + executionColumns + " FROM " + executions.name + f.String() + " ORDER BY jid DESC"
-	if q.Limit > 0 && !open {
-		query += fmt.Sprintf(" LIMIT %d", q.Limit)
-	}
+	return f, open, nil
+}
+
+// settleAll finds out what became of all executions that have no end.
+func (s *Store) settleAll(ctx context.Context) error {
+	_, err := s.executions(ctx, "SELECT "+executionColumns+" FROM "+executions.name+" WHERE status = "+s.d.Mark(1), Running)
+	return err
+}
+
+// opened returns those executions of a statement that have a status now.
+func (s *Store) opened(ctx context.Context, query string, f *filter, status string) ([]Execution, error) {
 	out, err := s.executions(ctx, query, f.args...)
-	if open {
-		out = slices.DeleteFunc(out, func(e Execution) bool { return e.Status != q.Status })
-		if q.Limit > 0 && len(out) > q.Limit {
-			out = out[:q.Limit]
-		}
-	}
-	return out, err
+	return slices.DeleteFunc(out, func(e Execution) bool { return e.Status != status }), err
 }
 
 func (s *Store) executions(ctx context.Context, query string, args ...any) ([]Execution, error) {

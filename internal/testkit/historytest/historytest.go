@@ -94,6 +94,10 @@ func Store(t *testing.T, s *history.Store) {
 		{history.Query{Name: "web*", Status: history.Failed}, "b failed"},
 		{history.Query{Name: "web?db"}, "c running"},
 		{history.Query{Name: "no*"}, ""},
+		{history.Query{Text: "EB?d"}, "c running"},
+		{history.Query{Text: "web", Sort: "status"}, "b failed, c running, a succeeded"},
+		{history.Query{Sort: "-name", Skip: 1, Limit: 5}, "b failed, a succeeded"},
+		{history.Query{Status: history.Running, Skip: 1}, ""},
 		{history.Query{Status: history.Running, Limit: 5}, "c running"},
 		{history.Query{Status: history.Killed}, ""},
 		{history.Query{User: "z*", Kind: history.Chain, Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Until: time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)}, "b failed"},
@@ -105,6 +109,18 @@ func Store(t *testing.T, s *history.Store) {
 		if got := ids(tt.q); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.q, got, tt.want)
 		}
+		all := tt.q
+		all.Limit, all.Skip, all.Before = 0, 0, ""
+		want := 0
+		if list := ids(all); list != "" {
+			want = strings.Count(list, ",") + 1
+		}
+		if n, err := s.Count(ctx, tt.q); n != want || err != nil {
+			t.Errorf("%+v: %d are counted, %v, want %d", tt.q, n, err, want)
+		}
+	}
+	if _, err := s.Executions(ctx, history.Query{Sort: "pillar; DROP TABLE x"}); err == nil {
+		t.Error("executions are sorted by anything")
 	}
 	e, err := s.Execution(ctx, b)
 	if err != nil || e == nil || e.Steps != 3 || e.Done != 3 || e.FailedSteps != 1 || e.Hosts != 3 || e.Duration() != 3*time.Second {
@@ -167,6 +183,21 @@ func settles(t *testing.T, s *history.Store, jid string) {
 		if err != nil || len(l) != 1 || l[0].Signal != fate.Signal || !l[0].Ended.Equal(fate.At) {
 			t.Errorf("%s: %+v, %v", fate.Status, l, err)
 		}
+	}
+	// One whose process is gone is found under what became of it, although nobody looked before.
+	const other = "20261121120807000001"
+	s.Alive = func(context.Context, *history.Execution) history.Outcome {
+		return history.Outcome{Status: history.Failed, At: time.Date(2026, 11, 21, 12, 9, 0, 0, time.UTC)}
+	}
+	q := history.Query{Status: history.Failed, Name: "gone"}
+	if err := s.Return(t.Context(), Rows(other, "gone", 2, 1, nil)[:2]); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Count(t.Context(), q); n != 1 || err != nil {
+		t.Errorf("%d failed, %v", n, err)
+	}
+	if l, err := s.Executions(t.Context(), q); len(l) != 1 || err != nil {
+		t.Errorf("failed: %v, %v", l, err)
 	}
 	s.Alive = nil
 	if e, err := s.Execution(t.Context(), jid); err != nil || e.Status != history.Killed || e.Signal != 9 {

@@ -25,7 +25,7 @@ func Reactors(ctx context.Context, env *fun.Env, m reactor.Map) (faults, open so
 	k := &reacting{real: env, probe: &probe{}}
 	k.env = env.Fork(func(e *fun.Env) {
 		e.OnWarn = nil
-		e.NewInvoker = func(e *fun.Env) fun.Invoker { return newInvoker(e, k.probe) }
+		e.NewInvoker = func(e *fun.Env) fun.Invoker { return newInvoker(e, k.probe, true) }
 	})
 	for i := range files {
 		if ctx.Err() != nil {
@@ -53,7 +53,9 @@ type reacting struct {
 func (k *reacting) check(ctx context.Context, f *reactor.File) {
 	k.wrong, k.right = nil, map[source.Pos]bool{}
 	at := source.Pos{File: f.Path, Line: 1, Col: 1}
-	if name := notRendered(f.Text); name != "" {
+	first, _, _ := strings.Cut(string(f.Text), "\n")
+	if name, line := notRendered(pipelineOf(first), f.Text); name != "" {
+		at.Line = line
 		if !slices.Contains(render.Renderers(), name) && !render.ByPython(name) && !k.exists(ctx, "_renderers/"+name+".py") {
 			k.faults = append(k.faults, &source.Error{Pos: at, Err: fmt.Errorf("unknown renderer %q%s", name, source.DidYouMean(name, render.Renderers()))})
 			return

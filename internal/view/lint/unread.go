@@ -66,7 +66,10 @@ func (l *linter) pipeline(first string) []string {
 // as a whole.
 func (l *linter) notRendered(text []byte) (name string, line int) {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	pipe := l.pipeline(string(first))
+	return notRendered(l.pipeline(string(first)), text)
+}
+
+func notRendered(pipe []string, text []byte) (name string, line int) {
 	for _, name := range pipe {
 		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || render.ByPython(name) {
 			return name, 1

@@ -132,8 +132,11 @@ func (s *Server) chainDetails(name string, r *http.Request) []string {
 	return out
 }
 
-// auditText is whether an action was allowed, in a word.
-func auditText(x jobRow) string {
+// outcome is how a job went, in a few words; of an action, whether it was allowed.
+func (x jobRow) outcome() string {
+	if !strings.HasPrefix(x.Fun, uiAction) {
+		return x.Status
+	}
 	if x.Failed {
 		return "refused"
 	}

@@ -43,7 +43,7 @@ func chainPage(p page, c chainView) templ.Component {
 				}
 				writeHTML(templ_7745c5c3_Buffer, ">")
 				for i := range c.Steps {
-					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
+					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card line\"><p>")
 					writeText(templ_7745c5c3_Buffer, c.Steps[i].Summary)
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					if on := c.Steps[i].On; on != "" {
@@ -109,9 +109,13 @@ func chainPage(p page, c chainView) templ.Component {
 					writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 					writePart(ctx, templ_7745c5c3_Buffer, version(c))
 					writeHTML(templ_7745c5c3_Buffer, "<label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
-					writeValue(templ_7745c5c3_Buffer, c.Name)
-					writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <label for=\"description\">Description</label> <input id=\"description\" name=\"description\" value=\"")
-					writeValue(templ_7745c5c3_Buffer, c.Description)
+					writeValue(templ_7745c5c3_Buffer, p.sent("about", "name", c.Name))
+					writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"")
+					_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("name", ""))
+					writeHTML(templ_7745c5c3_Buffer, ">")
+					writePart(ctx, templ_7745c5c3_Buffer, p.problem("name"))
+					writeHTML(templ_7745c5c3_Buffer, "<label for=\"description\">Description</label> <input id=\"description\" name=\"description\" value=\"")
+					writeValue(templ_7745c5c3_Buffer, p.sent("about", "description", c.Description))
 					writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"500\" autocomplete=\"off\"> <button class=\"quiet\">Save name and description</button></form>")
 				}
 				if c.Fault == "" && len(c.Steps) > 0 {
@@ -121,12 +125,19 @@ func chainPage(p page, c chainView) templ.Component {
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "clone"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
-				writeHTML(templ_7745c5c3_Buffer, "<label for=\"clone\">Copy under another name</label><div class=\"row\"><input id=\"clone\" name=\"name\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <button class=\"quiet\">Copy</button></div></form><form method=\"post\" action=\"")
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"clone\">Copy under another name</label><div class=\"row\"><input id=\"clone\" name=\"name\" value=\"")
+				writeValue(templ_7745c5c3_Buffer, p.sent("clone", "name", ""))
+				writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"")
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("clone", ""))
+				writeHTML(templ_7745c5c3_Buffer, "> <button class=\"quiet\">Copy</button></div>")
+				writePart(ctx, templ_7745c5c3_Buffer, p.problem("clone"))
+				writeHTML(templ_7745c5c3_Buffer, "</form><form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "delete"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writePart(ctx, templ_7745c5c3_Buffer, version(c))
-				writeHTML(templ_7745c5c3_Buffer, "<label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\" required> Yes, delete this chain</label> <button class=\"danger\">Delete</button></form></section>")
+				writePart(ctx, templ_7745c5c3_Buffer, confirmBox(p, "delete", "confirm-delete", "Yes, delete this chain"))
+				writeHTML(templ_7745c5c3_Buffer, "<button class=\"danger\">Delete</button></form></section>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
 			if p.may(Editor) {
@@ -150,7 +161,7 @@ func chainPage(p page, c chainView) templ.Component {
 //
 //go:noinline
 func approveForms(p page, c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "approve"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -160,11 +171,37 @@ func approveForms(p page, c chainView) templ.Component {
 		for i := range c.Steps {
 			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
 			writeValue(templ_7745c5c3_Buffer, strconv.Itoa(i+1))
-			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+			if p.sent("approve", "step", "") == strconv.Itoa(i+1) {
+				writeHTML(templ_7745c5c3_Buffer, " selected")
+			}
+			writeHTML(templ_7745c5c3_Buffer, ">")
 			writeText(templ_7745c5c3_Buffer, "before step "+strconv.Itoa(i+1))
 			writeHTML(templ_7745c5c3_Buffer, "</option>")
 		}
-		writeHTML(templ_7745c5c3_Buffer, "</select> <label for=\"approve-who\">Who approves</label> <select id=\"approve-who\" name=\"who\"><option value=\"any\">another operator or editor</option> <option value=\"by\">these roles or users</option> <option value=\"nobody\">nobody: it is not asked for</option></select> <label for=\"approve-by\">Roles or users</label> <input id=\"approve-by\" name=\"by\" maxlength=\"500\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"approve-help\"><p class=\"hint\" id=\"approve-help\">With commas, such as editor, ann. Who starts a run cannot approve it.</p><button class=\"quiet\">Save the approval</button></form>")
+		writeHTML(templ_7745c5c3_Buffer, "</select> <label for=\"approve-who\">Who approves</label> <select id=\"approve-who\" name=\"who\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("approve-who", ""))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		for _, x := range [][2]string{{"any", "another operator or editor"}, {"by", "these roles or users"}, {"nobody", "nobody: it is not asked for"}} {
+			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+			writeValue(templ_7745c5c3_Buffer, x[0])
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+			if p.sent("approve", "who", "") == x[0] {
+				writeHTML(templ_7745c5c3_Buffer, " selected")
+			}
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			writeText(templ_7745c5c3_Buffer, x[1])
+			writeHTML(templ_7745c5c3_Buffer, "</option>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</select>")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("approve-who"))
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"approve-by\">Roles or users</label> <input id=\"approve-by\" name=\"by\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, p.sent("approve", "by", ""))
+		writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"500\" autocapitalize=\"none\" autocomplete=\"off\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("approve-by", "approve-help"))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("approve-by"))
+		writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"approve-help\">With commas, such as editor, ann. Who starts a run cannot approve it.</p><button class=\"quiet\">Save the approval</button></form>")
 		return nil
 	})
 }
@@ -173,7 +210,7 @@ func approveForms(p page, c chainView) templ.Component {
 //
 //go:noinline
 func checkLink(kind, name string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"check\"><p><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, path(kind, name, "check"))
 		writeHTML(templ_7745c5c3_Buffer, "\">Check the ")
@@ -187,13 +224,13 @@ func checkLink(kind, name string) templ.Component {
 //
 //go:noinline
 func checkPage(p page, x *findings) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var30 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var34 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<div id=\"check\">")
-			var templ_7745c5c3_Var31 = []any{checkClass(x)}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var31...)
+			var templ_7745c5c3_Var35 = []any{checkClass(x)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var35...)
 			writeHTML(templ_7745c5c3_Buffer, "<p role=\"status\" class=\"")
-			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var31).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var35).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, x.Summary)
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -222,7 +259,7 @@ func checkPage(p page, x *findings) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var34), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -238,7 +275,7 @@ func checkClass(x *findings) string {
 //
 //go:noinline
 func scheduleForm(p page, c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var38 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) || len(c.Planned) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"later\"><h2 id=\"later\">Run later</h2>")
 			if c.PlanFault != "" {
@@ -275,11 +312,19 @@ func scheduleForm(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writePart(ctx, templ_7745c5c3_Buffer, version(c))
-				writeHTML(templ_7745c5c3_Buffer, "<label for=\"at\">Date and time</label> <input id=\"at\" name=\"at\" type=\"datetime-local\" required min=\"")
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"at\">Date and time</label> <input id=\"at\" name=\"at\" type=\"datetime-local\" value=\"")
+				writeValue(templ_7745c5c3_Buffer, p.sent("schedule", "at", ""))
+				writeHTML(templ_7745c5c3_Buffer, "\" required min=\"")
 				writeText(templ_7745c5c3_Buffer, c.Now.Format(minutes))
-				writeHTML(templ_7745c5c3_Buffer, "\" aria-describedby=\"at-help\"><p class=\"hint\" id=\"at-help\">In the time zone of the controller, where it is ")
+				writeHTML(templ_7745c5c3_Buffer, "\"")
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("at", "at-help"))
+				writeHTML(templ_7745c5c3_Buffer, ">")
+				writePart(ctx, templ_7745c5c3_Buffer, p.problem("at"))
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"at-help\">In the time zone of the controller, where it is ")
 				writeText(templ_7745c5c3_Buffer, c.Now.Format("15:04 MST"))
-				writeHTML(templ_7745c5c3_Buffer, ". The chain runs once, as it is then. Nobody can be asked for passphrases.</p><p><label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\"> Yes, run it then and change the hosts</label></p><button>Schedule</button></form>")
+				writeHTML(templ_7745c5c3_Buffer, ". The chain runs once, as it is then. Nobody can be asked for passphrases.</p>")
+				writePart(ctx, templ_7745c5c3_Buffer, confirmBox(p, "schedule", "confirm-later", "Yes, run it then and change the hosts"))
+				writeHTML(templ_7745c5c3_Buffer, "<button>Schedule</button></form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</section>")
 		}
@@ -289,7 +334,7 @@ func scheduleForm(p page, c chainView) templ.Component {
 
 //go:noinline
 func version(c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var53 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, c.Version)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -299,7 +344,7 @@ func version(c chainView) templ.Component {
 
 //go:noinline
 func stepButtons(p page, c chainView, n int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var55 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, stepURL(c.Name, n))
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -325,9 +370,14 @@ func stepButtons(p page, c chainView, n int) templ.Component {
 //
 //go:noinline
 func stepTargets(p page, c chainView, n int, on string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var56 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
 		number := strconv.Itoa(n)
-		writeHTML(templ_7745c5c3_Buffer, "<details><summary aria-label=\"")
+		id := "targets-" + number
+		writeHTML(templ_7745c5c3_Buffer, "<details")
+		if p.faultAt(id) != "" {
+			writeHTML(templ_7745c5c3_Buffer, " open")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "><summary aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Select targets of step "+number)
 		writeHTML(templ_7745c5c3_Buffer, "\">Select targets</summary><form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "targets"))
@@ -336,8 +386,12 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 		writePart(ctx, templ_7745c5c3_Buffer, version(c))
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, number)
-		writeHTML(templ_7745c5c3_Buffer, "\">")
-		writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets-"+number, "targets", "Targets of step "+number, on, "", nil))
+		writeHTML(templ_7745c5c3_Buffer, "\"> ")
+		if p.faultAt(id) != "" {
+			writePart(ctx, templ_7745c5c3_Buffer, targetInput(id, "targets", "Targets of step "+number, targetOf(p.Bad.Sent, "targets"), p.faultAt(id), nil))
+		} else {
+			writePart(ctx, templ_7745c5c3_Buffer, targetInput(id, "targets", "Targets of step "+number, on, "", nil))
+		}
 		writeHTML(templ_7745c5c3_Buffer, "<button>Save targets</button></form></details>")
 		return nil
 	})
@@ -345,7 +399,7 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 
 //go:noinline
 func moveButton(p page, c chainView, n, to int, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var65 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-move>")
@@ -370,8 +424,8 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 
 //go:noinline
 func conflictPage(p page, c conflictView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var66 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var67 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var71 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var72 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if c.Deleted {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else deleted this chain in the meantime. Nothing was saved.</p>")
 			} else {
@@ -430,15 +484,15 @@ func conflictPage(p page, c conflictView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var67), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var72), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var79 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var83 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var84 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\" id=\"problem\"><pre>")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -458,15 +512,15 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var79), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var84), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var85 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var86 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var90 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var91 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p>")
 			if f.Number > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "Step ")
@@ -498,19 +552,23 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeValue(templ_7745c5c3_Buffer, f.Action)
 			writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			for _, name := range stepFields[f.Action] {
-				writePart(ctx, templ_7745c5c3_Buffer, stepField(name, f.Fields[name]))
+				writePart(ctx, templ_7745c5c3_Buffer, stepField(p, name, f.Fields[name]))
+				writeHTML(templ_7745c5c3_Buffer, " ")
+				if name == "packages" && f.Action == chain.Upgrade {
+					writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">To upgrade all packages, leave it empty.</p>")
+				}
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<button>Save</button></form>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var86), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var91), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
-func stepField(name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var95 templ.Component) (templ_7745c5c3_Err error) {
+func stepField(p page, name, text string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var100 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -519,7 +577,7 @@ func stepField(name, text string) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "> Only show what the states would change</label></p>")
 		case "targets":
-			writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets", "targets", "Targets", text, "", nil))
+			writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets", "targets", "Targets", text, p.faultAt("targets"), nil))
 		case "packages", "pillar":
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 			writeValue(templ_7745c5c3_Buffer, name)
@@ -529,11 +587,13 @@ func stepField(name, text string) templ.Component {
 			writeValue(templ_7745c5c3_Buffer, name)
 			writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
 			writeValue(templ_7745c5c3_Buffer, name)
-			writeHTML(templ_7745c5c3_Buffer, "\" rows=\"5\" spellcheck=\"false\" aria-describedby=\"")
-			writeValue(templ_7745c5c3_Buffer, name+"-help")
-			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeHTML(templ_7745c5c3_Buffer, "\" rows=\"5\" spellcheck=\"false\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state(name, name+"-help"))
+			writeHTML(templ_7745c5c3_Buffer, ">")
 			writeText(templ_7745c5c3_Buffer, "\n"+text)
-			writeHTML(templ_7745c5c3_Buffer, "</textarea><p class=\"hint\" id=\"")
+			writeHTML(templ_7745c5c3_Buffer, "</textarea>")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem(name))
+			writeHTML(templ_7745c5c3_Buffer, " <p class=\"hint\" id=\"")
 			writeValue(templ_7745c5c3_Buffer, name+"-help")
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, stepLabels[name][1])
@@ -549,9 +609,11 @@ func stepField(name, text string) templ.Component {
 			writeValue(templ_7745c5c3_Buffer, name)
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, text)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"")
-			writeValue(templ_7745c5c3_Buffer, name+"-help")
-			writeHTML(templ_7745c5c3_Buffer, "\"><p class=\"hint\" id=\"")
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state(name, name+"-help"))
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem(name))
+			writeHTML(templ_7745c5c3_Buffer, " <p class=\"hint\" id=\"")
 			writeValue(templ_7745c5c3_Buffer, name+"-help")
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, stepLabels[name][1])
@@ -566,7 +628,7 @@ func stepField(name, text string) templ.Component {
 //
 //go:noinline
 func targetInput(id, name, label, text, problem string, types []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var112 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var115 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 		writeValue(templ_7745c5c3_Buffer, id)
@@ -598,13 +660,15 @@ func targetInput(id, name, label, text, problem string, types []string) templ.Co
 		writeValue(templ_7745c5c3_Buffer, text)
 		writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" spellcheck=\"false\" data-preview=\"")
 		writeValue(templ_7745c5c3_Buffer, id+"-matched")
-		writeHTML(templ_7745c5c3_Buffer, "\" aria-describedby=\"")
-		writeValue(templ_7745c5c3_Buffer, id+"-help")
 		writeHTML(templ_7745c5c3_Buffer, "\"")
-		if problem != "" {
-			writeHTML(templ_7745c5c3_Buffer, " aria-invalid=\"true\" aria-errormessage=\"")
-			writeText(templ_7745c5c3_Buffer, id+"-problem")
+		if problem == "" {
+			writeHTML(templ_7745c5c3_Buffer, " aria-describedby=\"")
+			writeValue(templ_7745c5c3_Buffer, id+"-help")
 			writeHTML(templ_7745c5c3_Buffer, "\"")
+		} else {
+			writeHTML(templ_7745c5c3_Buffer, " aria-describedby=\"")
+			writeValue(templ_7745c5c3_Buffer, id+"-problem "+id+"-help")
+			writeHTML(templ_7745c5c3_Buffer, "\" aria-invalid=\"true\"")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "></div>")
 		if problem != "" {
@@ -631,7 +695,7 @@ func stepURL(name string, n int) string {
 
 // stepLabels are the label of a field, and what it takes.
 var stepLabels = map[string][2]string{
-	"packages": {"Packages", "One a line, with a version if it matters: nginx=1.24. To upgrade all packages, leave it empty."},
+	"packages": {"Packages", "One a line, with a version if it matters: nginx=1.24."},
 	"command":  {"Command", "A command line of the shell of the targets."},
 	"sls":      {"SLS files", "Names with commas, such as web, web.certificates."},
 	"pillar":   {"Values for the pillar", "YAML, such as  nginx: {workers: 4}. Empty: none."},

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	pathpkg "path"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ func (s *Server) readChain(r *http.Request) (*chainStore, *chain.Chain, chainVie
 	}
 	v := chainView{Name: name, Version: versionOf(text), Text: string(text)}
 	if err != nil {
-		v.Fault = err.Error()
+		v.Fault = withoutPaths(err, st.path(name), name+".yml").Error()
 		return st, nil, v, nil
 	}
 	v.Description, v.Approve = c.Description, chain.ApproveText(c.Approve)
@@ -98,7 +99,7 @@ func (s *Server) chain(w http.ResponseWriter, r *http.Request, v *visit) {
 			c.Planned = append(c.Planned, x)
 		}
 	}
-	render(w, r, http.StatusOK, chainPage(page{Title: c.Name, At: "start", Who: v}, c))
+	render(w, r, statusOf(r), chainPage(page{Title: c.Name, At: "start", Who: v, Bad: rejectedOf(r)}, c))
 }
 
 // redactChain leaves out of the page of a chain what records leave out, for those who
@@ -136,9 +137,9 @@ func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit)
 	case c.Version != r.PostForm.Get("version"):
 		err = errChanged
 	case r.PostForm.Get("confirm") != "yes":
-		err = errors.New("nothing was scheduled. Go back and confirm that the chain is to run then")
+		err = onField("confirm-later", "nothing was scheduled: confirm that the chain is to run then")
 	default:
-		err = s.back(r.Context()).schedule(r.Context(), c.Name, r.PostForm.Get("at"), v.name)
+		err = OnField("at", s.back(r.Context()).schedule(r.Context(), c.Name, r.PostForm.Get("at"), v.name))
 	}
 	if err != nil {
 		s.chainFault(w, r, err)
@@ -206,7 +207,7 @@ func (s *Server) unscheduleChain(w http.ResponseWriter, r *http.Request, _ *visi
 		err = s.back(r.Context()).unschedule(r.Context(), id)
 	}
 	if err != nil {
-		s.fault(w, r, err)
+		s.chainFault(w, r, err)
 		return
 	}
 	see(w, r, "chains", name)
@@ -222,7 +223,7 @@ func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.chainFault(w, r, errChanged)
 		return
 	}
-	s.begin(w, r, v, specOf(kept.Chains, c.Name, r))
+	s.begin(w, r, v, specOf(kept.Chains, c.Name, r), chainRoute)
 }
 
 // changeChain changes the text of a chain, if it still is the one that the form was
@@ -267,7 +268,7 @@ func seeChanged(w http.ResponseWriter, r *http.Request, name string) {
 // writeChain writes the text of a chain, if it is right and nobody else has changed
 // the chain.
 func writeChain(st *chainStore, old chainView, text []byte, write chainWrite) error {
-	if _, err := chain.Parse(old.Name, st.path(old.Name), text); err != nil {
+	if _, err := chain.Parse(old.Name, old.Name+".yml", text); err != nil {
 		return err
 	}
 	err := write(st, old.Name, []byte(old.Text), text)
@@ -277,14 +278,17 @@ func writeChain(st *chainStore, old chainView, text []byte, write chainWrite) er
 	return err
 }
 
-// chainFault shows why a chain was not changed.
+// chainRoute is the page of a chain.
+const chainRoute = "GET /chains/{name}"
+
+// chainFault shows why a chain was not changed: on its page, beside the form.
 func (s *Server) chainFault(w http.ResponseWriter, r *http.Request, err error) {
 	wrote, _ := written(r.PostForm)
 	if errors.Is(err, errChanged) || errors.Is(err, ErrNotFound) && wrote != "" {
 		s.conflict(w, r)
 		return
 	}
-	s.fault(w, r, err)
+	s.reject(w, r, chainRoute, pathpkg.Base(r.URL.Path), err)
 }
 
 // A conflictView is a chain that somebody else has changed, and what the visitor wrote.
@@ -339,15 +343,12 @@ func written(sent url.Values) (text string, whole bool) {
 
 func (s *Server) chainNew(w http.ResponseWriter, r *http.Request, _ *visit) {
 	name := strings.TrimSpace(r.PostForm.Get("name"))
-	err := chain.CheckName(name)
-	if err == nil {
-		var text []byte
-		if text, err = chain.New(r.PostForm.Get("description")); err == nil {
-			err = s.create(r, name, text)
-		}
+	text, err := chain.New(r.PostForm.Get("description"))
+	if err = OnField("chain-description", err); err == nil {
+		err = OnField("chain-name", s.create(r, name, text))
 	}
 	if err != nil {
-		s.fault(w, r, err)
+		s.reject(w, r, "GET /{$}", "new", err)
 		return
 	}
 	see(w, r, "chains", name)
@@ -372,10 +373,10 @@ func (s *Server) chainClone(w http.ResponseWriter, r *http.Request, _ *visit) {
 	_, _, c, err := s.readChain(r)
 	name := strings.TrimSpace(r.PostForm.Get("name"))
 	if err == nil {
-		err = s.create(r, name, []byte(c.Text))
+		err = OnField("clone", s.create(r, name, []byte(c.Text)))
 	}
 	if err != nil {
-		s.fault(w, r, err)
+		s.chainFault(w, r, err)
 		return
 	}
 	see(w, r, "chains", name)
@@ -386,7 +387,7 @@ func (s *Server) chainDelete(w http.ResponseWriter, r *http.Request, _ *visit) {
 	switch {
 	case err != nil:
 	case r.PostForm.Get("confirm") != "yes":
-		err = errors.New("nothing was deleted: confirm that the chain is to be deleted")
+		err = onField("confirm-delete", "nothing was deleted: confirm that the chain is to be deleted")
 	case c.Version != r.PostForm.Get("version"):
 		err = errChanged
 	default:
@@ -416,12 +417,14 @@ func (s *Server) chainRemove(w http.ResponseWriter, r *http.Request, _ *visit) {
 
 // chainTargets changes the targets of a step.
 func (s *Server) chainTargets(w http.ResponseWriter, r *http.Request, _ *visit) {
+	field := "targets-" + r.PostForm.Get("step")
 	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) {
 		on := targetOf(r.PostForm, "targets")
 		if on == "" {
-			return nil, errors.New("give a target expression")
+			return nil, onField(field, "give a target expression")
 		}
-		return chain.Retarget(text, r.PostForm.Get("step"), on)
+		text, err := chain.Retarget(text, r.PostForm.Get("step"), on)
+		return text, OnField(field, err)
 	})
 }
 
@@ -440,10 +443,10 @@ func approveForm(f url.Values, text []byte) ([]byte, error) {
 	case "by":
 		rule = &approval.Rule{By: strings.FieldsFunc(f.Get("by"), func(r rune) bool { return r == ',' || r == ' ' })}
 		if len(rule.By) == 0 {
-			return nil, errors.New("name the roles or users who approve")
+			return nil, onField("approve-by", "name the roles or users who approve")
 		}
 	default:
-		return nil, errors.New("say who approves")
+		return nil, onField("approve-who", "say who approves")
 	}
 	return chain.Approve(text, f.Get("step"), rule)
 }
@@ -463,7 +466,14 @@ func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
 		return
 	}
 	s.editChain(w, r, describe, to, func(st *chainStore, name string, old, text []byte) error {
-		return st.rename(name, to, old, text)
+		err := st.rename(name, to, old, text)
+		if _, taken := errors.AsType[*chain.ExistsError](err); taken {
+			return onField("name", "there is a chain "+to+" already")
+		}
+		if chain.CheckName(to) != nil {
+			return OnField("name", err)
+		}
+		return err
 	})
 }
 
@@ -516,6 +526,7 @@ type stepForm struct {
 	Action  string
 	Fields  map[string]string
 	Problem string
+	Faults  []fieldError // by the names of the fields
 }
 
 // The fields of the form of a step, by the kind of action.
@@ -619,8 +630,11 @@ func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit)
 			s.chainFault(w, r, err)
 			return
 		}
-		f.Problem = err.Error()
-		render(w, r, http.StatusUnprocessableEntity, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
+		if f.Problem = err.Error(); len(f.Faults) > 0 {
+			f.Problem = "The step was not saved: see below."
+		}
+		p := page{Title: actionTexts[f.Action], At: "start", Who: v, Bad: &rejected{Form: "step", Sent: r.PostForm, Faults: f.Faults}}
+		render(w, r, http.StatusUnprocessableEntity, stepPage(p, f))
 		return
 	}
 	seeChanged(w, r, view.Name)
@@ -640,12 +654,38 @@ func stepOf(c chainView, sent url.Values) stepForm {
 }
 
 // save writes the step of a form to the file of its chain.
-func (f stepForm) save(st *chainStore, c *chain.Chain) error {
+func (f *stepForm) save(st *chainStore, c *chain.Chain) error {
+	if f.Faults = f.lacks(); len(f.Faults) > 0 {
+		return f.Faults[0]
+	}
 	text, err := f.text(c)
+	if x, ok := errors.AsType[fieldError](err); ok {
+		f.Faults = []fieldError{x}
+	}
 	if err != nil {
 		return err
 	}
 	return writeChain(st, f.Chain, text, (*chainStore).write)
+}
+
+// stepNeeds are the fields that the form of a step cannot be without.
+var stepNeeds = []string{"targets", "packages", "command", "sls", "source"}
+
+// lacks names the fields of the form that are needed and empty.
+func (f *stepForm) lacks() (out []fieldError) {
+	for _, name := range stepFields[f.Action] {
+		optional := !slices.Contains(stepNeeds, name) || f.Action == chain.Upgrade && name == "packages" || f.Action == chain.Wait && f.Fields["event"] == ""
+		if f.Fields[name] == "" && !optional {
+			out = append(out, fieldError{name, errors.New("this needs a value")})
+		}
+	}
+	if f.Action == chain.Wait && (f.Fields["seconds"] == "") == (f.Fields["event"] == "") {
+		out = append(out, fieldError{"seconds", errors.New("give a number of seconds, or an event and targets")})
+	}
+	if d := f.Fields["dest"]; d != "" && !strings.HasPrefix(d, "/") {
+		out = append(out, fieldError{"dest", errors.New("this must be an absolute path")})
+	}
+	return out
 }
 
 // text is the text of a chain with the step of a form.
@@ -683,7 +723,7 @@ func (f stepForm) step() (*chain.Step, error) {
 		}
 		var err error
 		if *n.at, err = strconv.ParseInt(text, 10, 64); err != nil || *n.at < 0 {
-			return nil, fmt.Errorf("%s: %q is not a number of seconds", n.name, text)
+			return nil, fieldError{n.name, fmt.Errorf("%q is not a number of seconds", text)}
 		}
 	}
 	s.Packages = value.NewMap(2)
@@ -700,7 +740,7 @@ func (f stepForm) step() (*chain.Step, error) {
 		v, err := yamlsalt.LoadString(text)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok {
-			return nil, errors.New("pillar: write values as YAML, such as  nginx: {workers: 4}")
+			return nil, onField("pillar", "write values as YAML, such as  nginx: {workers: 4}")
 		}
 		s.Pillar = m
 	}

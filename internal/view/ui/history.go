@@ -26,13 +26,13 @@ const (
 
 // A historyFilter says which executions are listed.
 type historyFilter struct {
-	Name, Kind, Status, User, Host, Since, Until, Before string
+	Name, Kind, Status, User, Host, Since, Until, Before, Sort string
 }
 
 func filterOf(q url.Values) historyFilter {
 	text := func(key string) string { return strings.TrimSpace(q.Get(key)) }
 	return historyFilter{
-		Name: text("name"), Kind: text("kind"), Status: text("status"), User: text("user"), Host: text("host"), Since: text("since"), Until: text("until"), Before: text("before"),
+		Name: text("name"), Kind: text("kind"), Status: text("status"), User: text("user"), Host: text("host"), Since: text("since"), Until: text("until"), Before: text("before"), Sort: text("sort"),
 	}
 }
 
@@ -47,23 +47,25 @@ func (f historyFilter) values() url.Values {
 	return q
 }
 
+// list is the list of executions as its page has it.
+func (f historyFilter) list() listed {
+	return listed{Path: "/history", What: "execution", Query: f.values(), Sort: f.Sort}
+}
+
 // page is the address of the executions before one; "" is the newest ones.
 func (f historyFilter) page(before string) string {
-	q := f.values()
+	l := f.list()
 	if before != "" {
-		q.Set("before", before)
+		l.Query.Set("before", before)
 	}
-	if len(q) == 0 {
-		return "/history"
-	}
-	return "/history?" + q.Encode()
+	return l.at(0, f.Sort)
 }
 
 var executionKinds = []string{history.Chain, history.Orchestration, history.Template}
 
 // query is the filter as the history takes it.
 func (f historyFilter) query() (history.Query, error) {
-	q := history.Query{Name: f.Name, Kind: f.Kind, Status: f.Status, User: f.User, Target: f.Host, Before: f.Before, Limit: executionsShown + 1}
+	q := history.Query{Name: f.Name, Kind: f.Kind, Status: f.Status, User: f.User, Target: f.Host, Before: f.Before, Limit: executionsShown + 1, Sort: f.Sort}
 	switch {
 	case f.Kind != "" && !slices.Contains(executionKinds, f.Kind):
 		return q, fmt.Errorf("there is no kind %q", f.Kind)
@@ -72,35 +74,87 @@ func (f historyFilter) query() (history.Query, error) {
 	case f.Before != "" && !jobs.IsJID(f.Before):
 		return q, fmt.Errorf("%q is not a job id", f.Before)
 	}
-	if f.Since != "" {
-		var err error
-		if q.Since, err = time.Parse(time.DateOnly, f.Since); err != nil {
-			return q, fmt.Errorf("%q is not a date such as 2026-12-01", f.Since)
-		}
-	}
-	if f.Until != "" {
-		day, err := time.Parse(time.DateOnly, f.Until)
-		if err != nil {
-			return q, fmt.Errorf("%q is not a date such as 2026-12-01", f.Until)
-		}
-		q.Until = day.AddDate(0, 0, 1).Add(-time.Microsecond)
-	}
-	return q, nil
+	var err error
+	q.Since, q.Until, err = period{f.Since, f.Until}.times()
+	return q, err
 }
 
 func (s *Server) history(w http.ResponseWriter, r *http.Request, v *visit) {
 	f := filterOf(r.URL.Query())
+	l := f.list()
+	if f.Sort != "" { // parts of another order begin after so many
+		l.From, f.Before = listedOf("", "", r.URL.Query()).From, ""
+	}
 	var rows []history.Execution
 	more := ""
 	q, err := f.query()
 	if err == nil {
-		rows, more, err = s.executions(r.Context(), q, executionsShown)
+		rows, more, err = s.executionPage(r.Context(), q, &l)
 	}
 	problem := ""
 	if err != nil {
 		problem, rows = err.Error(), nil
 	}
-	render(w, r, http.StatusOK, historyPage(page{Title: "History", At: "history", Who: v}, f, rows, more, problem))
+	l.Shown = len(rows)
+	render(w, r, http.StatusOK, historyPage(page{Title: "History", At: "history", Who: v}, f, l, rows, more, problem))
+}
+
+// executionPage returns the part of the executions that a list shows, and counts all that the
+// visitor may see; before is where the next part begins where the list is not sorted.
+func (s *Server) executionPage(ctx context.Context, q history.Query, l *listed) (rows []history.Execution, before string, err error) {
+	limits := s.back(ctx).limits
+	if q.Target != "" && !limits.onHost(q.Target) {
+		return nil, "", errScope(limits)
+	}
+	err = s.back(ctx).history(ctx, func(st *history.Store) error {
+		if limits.Limited() {
+			rows, err = seenExecutions(ctx, st, q, l, limits)
+			return err
+		}
+		q.Skip, q.Limit = l.From, executionsShown+1
+		if rows, err = st.Executions(ctx, q); err == nil {
+			l.All, err = st.Count(ctx, q)
+		}
+		return err
+	})
+	if len(rows) > executionsShown {
+		rows = rows[:executionsShown]
+		before = rows[executionsShown-1].JID
+	}
+	return rows, before, err
+}
+
+// seenExecutions is the part of a list, and one more, of what somebody with limits may see.
+// The store does not know these, so that many rows are looked through.
+func seenExecutions(ctx context.Context, st *history.Store, q history.Query, l *listed, limits Scope) (rows []history.Execution, err error) {
+	l.All, l.More = 0, q.Before != ""
+	q.Skip, q.Limit = 0, executionsShown+1
+	for scanned := 0; ; {
+		got, err := st.Executions(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range got {
+			if !limits.allows(got[i].Kind+"s", got[i].Name) {
+				continue
+			}
+			if l.All++; l.All > l.From && len(rows) <= executionsShown {
+				rows = append(rows, got[i])
+			}
+		}
+		scanned += len(got)
+		switch {
+		case len(got) < q.Limit:
+			return rows, nil
+		case scanned >= maxScanned:
+			l.More = true
+			return rows, nil
+		case q.Sort == "":
+			q.Before = got[len(got)-1].JID
+		default:
+			q.Skip += len(got)
+		}
+	}
 }
 
 // maxScanned bounds how many rows are looked at for who is limited.
@@ -154,6 +208,7 @@ type executionView struct {
 // A timelineStep is a step in the timeline of an execution.
 type timelineStep struct {
 	history.ExecutionStep
+	Name  string        // what pages call it
 	At    time.Duration // after the start of the execution
 	Bar   *bar          // nil: nobody knows when it ran
 	State string        // its result, as badges have it
@@ -221,6 +276,9 @@ func timeline(e *history.Execution, steps []history.ExecutionStep, now time.Time
 	for i := range steps {
 		st := &steps[i]
 		t := timelineStep{ExecutionStep: *st}
+		if t.Name = t.ID; e.Kind == history.Chain {
+			t.Name = stepLabel(e.Name, t.ID)
+		}
 		if !st.Started.IsZero() {
 			t.At = max(0, st.Started.Sub(e.Started))
 			t.Bar = at.bar(st.Started, st.Duration)
@@ -422,7 +480,7 @@ func (s *Server) readRecord(r *http.Request, x *executionView) error {
 		return nil
 	}
 	if err == nil {
-		x.add(viewJob(j, ""))
+		x.add(labelJob(j, ""))
 	}
 	return err
 }
@@ -458,6 +516,12 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err != nil {
 		s.fault(w, r, err)
 		return
+	}
+	if c := executedChain(d.Now.Kind, d.Now.Name); c != "" {
+		for i := range d.Steps {
+			d.Steps[i].ID = stepLabel(c, d.Steps[i].ID)
+		}
+		d.Definition = labelled(c, d.Definition)
 	}
 	render(w, r, http.StatusOK, comparePage(page{Title: "Two executions compared", At: "history", Who: v}, d))
 }

@@ -17,7 +17,7 @@ import (
 )
 
 //go:noinline
-func historyPage(p page, f historyFilter, rows []history.Execution, more, problem string) templ.Component {
+func historyPage(p page, f historyFilter, l listed, rows []history.Execution, more, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/history\" role=\"search\"><label for=\"name\">Name (a glob such as <code>deploy*</code>)</label> <input id=\"name\" name=\"name\" value=\"")
@@ -30,11 +30,11 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 			writeValue(templ_7745c5c3_Buffer, f.User)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"></div><div><label for=\"host\">Host</label> <input id=\"host\" name=\"host\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, f.Host)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"></div><div><label for=\"since\">Since (UTC)</label> <input id=\"since\" name=\"since\" type=\"date\" value=\"")
-			writeValue(templ_7745c5c3_Buffer, f.Since)
-			writeHTML(templ_7745c5c3_Buffer, "\"></div><div><label for=\"until\">Until the end of (UTC)</label> <input id=\"until\" name=\"until\" type=\"date\" value=\"")
-			writeValue(templ_7745c5c3_Buffer, f.Until)
-			writeHTML(templ_7745c5c3_Buffer, "\"></div></div><button>Show</button></form>")
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"></div>")
+			writePart(ctx, templ_7745c5c3_Buffer, periodFields(period{f.Since, f.Until}))
+			writeHTML(templ_7745c5c3_Buffer, "</div>")
+			writePart(ctx, templ_7745c5c3_Buffer, sortField(l))
+			writeHTML(templ_7745c5c3_Buffer, "<button>Show</button></form>")
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -42,31 +42,39 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 			} else if len(rows) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no such executions.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"/history/compare\">")
-				templ_7745c5c3_Var9 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				writePart(ctx, templ_7745c5c3_Buffer, listSum(l))
+				writeHTML(templ_7745c5c3_Buffer, " <form method=\"get\" action=\"/history/compare\">")
+				templ_7745c5c3_Var7 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range rows {
 						writePart(ctx, templ_7745c5c3_Buffer, executionRow(&rows[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer, table("", "Executions", "Compare", "Name", "Status", "Started", "Time", "Steps", "Hosts", "User"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer, listTable("executions", "Executions", l, headsOf("Compare", "", "Name", "name", "Status", "status", "Started", "started", "Time", "", "Steps", "steps", "Hosts", "hosts", "User", "user")))
 				if len(rows) > 1 {
 					writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\">Compare the two that are chosen</button>")
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <p class=\"buttons\">")
-			if f.Before != "" {
+			if f.Sort != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+				writeURL(templ_7745c5c3_Buffer, l.at(0, ""))
+				writeHTML(templ_7745c5c3_Buffer, "\">Newest first</a> ")
+			} else if f.Before != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, f.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">Newest executions</a> ")
 			}
-			if more != "" {
+			if f.Sort == "" && more != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, f.page(more))
 				writeHTML(templ_7745c5c3_Buffer, "\">Older executions</a>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
+			if f.Sort != "" {
+				writePart(ctx, templ_7745c5c3_Buffer, listLinks(l, executionsShown))
+			}
 			return nil
 		})
 		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
@@ -76,7 +84,7 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 
 //go:noinline
 func choice(name, chosen string, all []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var12 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var11 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<select id=\"")
 		writeValue(templ_7745c5c3_Buffer, name)
 		writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
@@ -100,7 +108,7 @@ func choice(name, chosen string, all []string) templ.Component {
 
 //go:noinline
 func executionRow(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td><input type=\"checkbox\" name=\"jid\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, e.JID)
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -138,8 +146,8 @@ func executionRow(e *history.Execution) templ.Component {
 
 //go:noinline
 func executionPage(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var30 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, x.Description)
@@ -166,7 +174,7 @@ func executionPage(p page, x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -175,7 +183,7 @@ func executionPage(p page, x executionView) templ.Component {
 //
 //go:noinline
 func executionUpdate(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		writePart(ctx, templ_7745c5c3_Buffer, executionState(x))
 		writePart(ctx, templ_7745c5c3_Buffer, executionFacts(x))
 		writePart(ctx, templ_7745c5c3_Buffer, executionLinks(p, x))
@@ -191,11 +199,11 @@ func executionUpdate(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionState(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var35 = []any{"is-" + x.Status}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var35...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var34 = []any{"is-" + x.Status}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var34...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text data-state role=\"status\" class=\"")
-		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var35).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var34).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, x.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -205,7 +213,7 @@ func executionState(x executionView) templ.Component {
 
 //go:noinline
 func executionFacts(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var38 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<dl id=\"execution-facts\" class=\"facts\"><div><dt>Status</dt><dd>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(x.Status))
 		writeText(templ_7745c5c3_Buffer, stepsText(&x.Execution))
@@ -261,7 +269,7 @@ func executionFacts(x executionView) templ.Component {
 
 //go:noinline
 func executionLinks(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var53 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var52 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-links\"><p class=\"links\">")
 		if x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -294,7 +302,7 @@ func executionLinks(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionDiffs(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-diffs\"><h2>Changes of files</h2>")
 		if !x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The job cache of this machine does not have the record of this execution (any more), which has them.</p>")
@@ -316,20 +324,20 @@ func executionDiffs(x executionView) templ.Component {
 
 //go:noinline
 func timelineItem(p page, x executionView, i int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var62 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
 		t := &x.Steps[i]
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeValue(templ_7745c5c3_Buffer, "time-"+strconv.Itoa(i+1))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"timeline\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(t.State))
-		writeText(templ_7745c5c3_Buffer, t.ID)
+		writeText(templ_7745c5c3_Buffer, t.Name)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, timelineText(t))
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		writePart(ctx, templ_7745c5c3_Buffer, gantt(t.Bar, t.State))
 		if t.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
-			writeText(templ_7745c5c3_Buffer, short(t.Comment))
+			writeText(templ_7745c5c3_Buffer, short(labelled(executedChain(x.Kind, x.Name), t.Comment)))
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
 		if len(t.Hosts) > 0 {
@@ -379,7 +387,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 			writeText(templ_7745c5c3_Buffer, t.StepJID)
 			writeHTML(templ_7745c5c3_Buffer, "</a> ")
 			if t.Bad > 0 && x.Record && !x.live() && p.may(Operator) {
-				writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, t.StepJID, t.Bad, t.ID))
+				writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, t.StepJID, t.Bad, t.Name))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 		}
@@ -392,12 +400,12 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 //
 //go:noinline
 func gantt(b *bar, state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var76 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
 		if b != nil {
-			var templ_7745c5c3_Var77 = []any{"bar", "is-" + state}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var77...)
+			var templ_7745c5c3_Var76 = []any{"bar", "is-" + state}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var76...)
 			writeHTML(templ_7745c5c3_Buffer, "<svg class=\"")
-			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var77).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var76).String())
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"")
 			writeText(templ_7745c5c3_Buffer, b.X)
 			writeHTML(templ_7745c5c3_Buffer, "\" y=\"0\" width=\"")
@@ -410,7 +418,7 @@ func gantt(b *bar, state string) templ.Component {
 
 //go:noinline
 func fileDiffItem(d *fileDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var81 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var80 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Change of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\"><h3>")
@@ -426,10 +434,10 @@ func fileDiffItem(d *fileDiff) templ.Component {
 		writeText(templ_7745c5c3_Buffer, "Diff of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		for _, l := range diffLines(d.Diff) {
-			var templ_7745c5c3_Var89 = []any{l.class}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var89...)
+			var templ_7745c5c3_Var88 = []any{l.class}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var88...)
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var89).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var88).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, l.text)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -443,7 +451,7 @@ func fileDiffItem(d *fileDiff) templ.Component {
 //
 //go:noinline
 func retryButton(p page, jid string, n int, step string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var92 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var91 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("jobs", jid, "retry"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -459,9 +467,9 @@ func retryButton(p page, jid string, n int, step string) templ.Component {
 
 //go:noinline
 func comparePage(p page, d *history.Diff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var96 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var97 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_Var98 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var95 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var96 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var97 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">Execution</th>")
 				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Then))
 				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Now))
@@ -495,17 +503,17 @@ func comparePage(p page, d *history.Diff) templ.Component {
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var98), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var97), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
 			writeHTML(templ_7745c5c3_Buffer, " <h2>Definition</h2>")
 			if d.Definition == "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">Both ran the same definition.</p>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<pre class=\"diff\" tabindex=\"0\" role=\"region\" aria-label=\"Diff of the definitions\">")
 				for _, l := range diffLines(short(d.Definition)) {
-					var templ_7745c5c3_Var109 = []any{l.class}
-					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var109...)
+					var templ_7745c5c3_Var108 = []any{l.class}
+					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var108...)
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-					writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var109).String())
+					writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var108).String())
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, l.text)
 					writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -527,14 +535,14 @@ func comparePage(p page, d *history.Diff) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var97), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var96), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func executionCell(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var112 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var111 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<td><a href=\"")
 		writeURL(templ_7745c5c3_Buffer, path("history", e.JID))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -548,7 +556,7 @@ func executionCell(e *history.Execution) templ.Component {
 
 //go:noinline
 func stepDiffItem(sd *history.StepDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var116 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var115 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><h3>")
 		writeText(templ_7745c5c3_Buffer, sd.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
@@ -556,7 +564,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		shown, more := hostDiffs(sd.Hosts)
 		if len(shown) > 0 {
-			templ_7745c5c3_Var119 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var118 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				for _, h := range shown {
 					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
 					writeText(templ_7745c5c3_Buffer, h.Host)
@@ -568,7 +576,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var119), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var118), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
 		}
 		if more > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")

@@ -60,7 +60,7 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 	case scopeTicked:
 		out.IDs = f["id"]
 		if len(out.IDs) == 0 {
-			return nil, errors.New("no host is ticked. Tick hosts, or choose all that match")
+			return nil, onField("scope", "no host is ticked: tick hosts, or choose all that match")
 		}
 		for _, id := range out.IDs {
 			if !slices.Contains(ids, id) {
@@ -74,7 +74,7 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 		}
 	default:
 		if host == "" {
-			return nil, errors.New("choose whether the hosts that are ticked are meant, or all that match")
+			return nil, onField("scope", "choose whether the hosts that are ticked are meant, or all that match")
 		}
 	}
 	if len(out.IDs) == 0 {
@@ -117,10 +117,20 @@ func (s *Server) onSelected(w http.ResponseWriter, r *http.Request, v *visit, sp
 		}
 	}
 	if err != nil {
-		s.fault(w, r, err)
+		s.rejectSelection(w, r, err)
 		return
 	}
 	see(w, r, "runs", x.ID)
+}
+
+// rejectSelection shows the list of hosts again, or the page of the host that is meant, with
+// why the form was not taken.
+func (s *Server) rejectSelection(w http.ResponseWriter, r *http.Request, err error) {
+	if host := r.PostForm.Get("host"); host != "" {
+		s.fault(w, r, err)
+		return
+	}
+	s.reject(w, r, "GET /hosts", "act", err)
 }
 
 // pingHosts asks hosts whether they answer.
@@ -154,11 +164,11 @@ func formCall(f url.Values) (name string, call *value.Map, test bool, err error)
 	name = strings.TrimSpace(f.Get("function"))
 	switch {
 	case name == "":
-		return "", nil, false, errors.New("name a function, such as state.apply or cmd.run")
+		return "", nil, false, onField("function", "name a function, such as state.apply or cmd.run")
 	case !functionName().MatchString(name):
-		return "", nil, false, fmt.Errorf("%q is not the name of a function, such as state.apply", name)
+		return "", nil, false, OnField("function", fmt.Errorf("%q is not the name of a function, such as state.apply", name))
 	case len(f.Get("arguments")) > maxCall:
-		return "", nil, false, fmt.Errorf("the arguments have %d bytes, and at most %d are taken", len(f.Get("arguments")), maxCall)
+		return "", nil, false, OnField("arguments", fmt.Errorf("the arguments have %d bytes, and at most %d are taken", len(f.Get("arguments")), maxCall))
 	}
 	var args []string
 	for line := range strings.Lines(strings.ReplaceAll(f.Get("arguments"), "\r\n", "\n")) {
@@ -169,12 +179,12 @@ func formCall(f url.Values) (name string, call *value.Map, test bool, err error)
 	if test = f.Get("test") == "yes"; test {
 		args = append(args, "test=True")
 	} else if f.Get("confirm") != "yes" {
-		return "", nil, false, errors.New("nothing was run. Confirm that the function is to run, or choose the test mode")
+		return "", nil, false, onField("confirm-act", "nothing was run: confirm that the function is to run, or choose the test mode")
 	}
 	in := dispatch.ParseInput(args, nil)
 	call = value.MapOf("arg", value.NewList(in.Pos...), "kwarg", in.Kw)
 	if why := orchestration.Evaluated(call); why != "" {
-		return "", nil, false, errors.New("nothing was run: " + why)
+		return "", nil, false, onField("arguments", "nothing was run: "+why)
 	}
 	return name, call, test, nil
 }
@@ -191,16 +201,16 @@ func (s *Server) chainOnHosts(w http.ResponseWriter, r *http.Request, _ *visit) 
 	case stepFields[r.PostForm.Get("action")] == nil:
 		err = errors.New("choose what the step does")
 	case name == "" && fresh == "":
-		err = errors.New("choose a chain, or name a new one")
+		err = onField("act-name", "choose a chain, or name a new one")
 	case fresh != "":
 		name = fresh
 		var text []byte
 		if text, err = chain.New(""); err == nil {
-			err = s.create(r, name, text)
+			err = OnField("act-name", s.create(r, name, text))
 		}
 	}
 	if err != nil {
-		s.fault(w, r, err)
+		s.rejectSelection(w, r, err)
 		return
 	}
 	http.Redirect(w, r, path("chains", name, "step")+"?"+url.Values{"action": {r.PostForm.Get("action")}, "targets": {sel.Expr}}.Encode(), http.StatusSeeOther)

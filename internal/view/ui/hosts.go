@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,62 +51,122 @@ func (x lastResult) path() string {
 // hostList shows the hosts that match a target expression, a page at a time.
 func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
 	expr, ids, note, err := s.matching(r)
-	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
-	from = min(max(0, from), len(ids))
-	shown := ids[from:min(from+hostsShown, len(ids))]
-	rows := make([]hostRow, len(shown))
-	problem := ""
+	x := hostsView{Expr: expr, By: r.FormValue("by"), Note: note, Now: s.opts.Now()}
+	x.listed = listedOf("/hosts", "host", r.Form, "by")
+	x.Query.Set("expr", expr)
 	if err == nil {
-		var last map[string]*lastResult
-		last, err = s.lastResults(r.Context(), shown)
-		var agrees map[string]string
-		if err == nil {
-			agrees, err = s.driftByHost(r.Context())
-		}
-		var kept map[string]*facts.Facts
-		if err == nil {
-			var faults []error
-			kept, faults, err = s.back(r.Context()).facts(r.Context(), shown)
-			note = strings.TrimSpace(note + " " + factFaults(faults))
-		}
-		for i, id := range shown {
-			rows[i] = hostRow{ID: id, Last: last[id], Drift: agrees[id], Facts: kept[id]}
-		}
+		err = s.addHosts(r.Context(), &x, ids)
 	}
-	var chains []Entry
 	if err == nil {
-		chains, err = s.changeable(r, v)
+		x.Chains, err = s.changeable(r, v)
 	}
 	if err != nil {
-		problem, rows = err.Error(), nil
+		x.Problem, x.Rows = err.Error(), nil
 	}
-	render(w, r, http.StatusOK, hostsPage(page{Title: v.limits().titled("Hosts"), At: "hosts", Who: v}, hostsView{Expr: expr, By: r.FormValue("by"), Rows: rows, From: from, All: len(ids), Note: note, Problem: problem, Chains: chains, Now: s.opts.Now()}))
+	render(w, r, statusOf(r), hostsPage(page{Title: v.limits().titled("Hosts"), At: "hosts", Who: v, Bad: rejectedOf(r)}, x))
+}
+
+// hostsSorted is how many hosts are sorted by what is known of them at most: it is looked up
+// for each.
+const hostsSorted = 1000
+
+// hostOrder is what the list of hosts is sorted by: those that failed, or that do not agree
+// with their states, first.
+func hostOrder() order[hostRow] {
+	result := func(x hostRow) int {
+		if x.Last == nil {
+			return 1
+		}
+		if i := slices.Index([]string{history.Bad, history.Missing, history.Running}, x.Last.Result); i >= 0 {
+			return 0
+		}
+		return 2
+	}
+	began := func(x hostRow) string {
+		if x.Last == nil {
+			return ""
+		}
+		return x.Last.JID
+	}
+	statuses := append(drift.Statuses(), "")
+	return order[hostRow]{
+		"host":   byText(func(x hostRow) string { return x.ID }),
+		"drift":  func(a, b hostRow) int { return slices.Index(statuses, a.Drift) - slices.Index(statuses, b.Drift) },
+		"result": func(a, b hostRow) int { return result(a) - result(b) },
+		"began":  byText(began),
+	}
+}
+
+// addHosts adds what is known of the hosts that the list shows. To sort by it, it is looked
+// up of all of them.
+func (s *Server) addHosts(ctx context.Context, x *hostsView, ids []string) error {
+	key := strings.TrimPrefix(x.Sort, "-")
+	agrees, err := s.driftByHost(ctx)
+	if err != nil {
+		return err
+	}
+	all := key == "result" || key == "began"
+	if all && len(ids) > hostsSorted {
+		return fmt.Errorf("%s are too many to sort them by their results: at most %s can be. Write an expression that fewer match", hostCount(len(ids)), grouped(hostsSorted))
+	}
+	rows := make([]hostRow, len(ids))
+	for i, id := range ids {
+		rows[i] = hostRow{ID: id, Drift: agrees[id]}
+	}
+	known := func(rows []hostRow) error {
+		ids := make([]string, len(rows))
+		for i := range rows {
+			ids[i] = rows[i].ID
+		}
+		last, err := s.lastResults(ctx, ids)
+		for i := range rows {
+			rows[i].Last = last[rows[i].ID]
+		}
+		return err
+	}
+	if all {
+		if err := known(rows); err != nil {
+			return err
+		}
+	}
+	if err := sorted(x.listed, rows, hostOrder()); err != nil {
+		return err
+	}
+	x.Rows = cutList(&x.listed, rows, hostsShown)
+	if !all {
+		if err := known(x.Rows); err != nil {
+			return err
+		}
+	}
+	shown := make([]string, len(x.Rows))
+	for i := range x.Rows {
+		shown[i] = x.Rows[i].ID
+	}
+	kept, faults, err := s.back(ctx).facts(ctx, shown)
+	if err != nil {
+		return err
+	}
+	x.Note = strings.TrimSpace(x.Note + " " + factFaults(faults))
+	for i := range x.Rows {
+		x.Rows[i].Facts = kept[x.Rows[i].ID]
+	}
+	return nil
 }
 
 // A hostsView is the list of hosts as a page shows it.
 type hostsView struct {
+	listed
 	Expr    string
 	By      string // byFacts: matched by kept facts
 	Now     time.Time
 	Rows    []hostRow
-	From    int // how many are before them
-	All     int
 	Note    string  // who may match, too
 	Chains  []Entry // that a step on these hosts can be added to
 	Problem string
 }
 
-// at is the address of the part of the list that begins after some hosts.
-func (v hostsView) at(from int) string {
-	q := url.Values{"expr": {v.Expr}, "from": {strconv.Itoa(max(0, from))}}
-	if v.By != "" {
-		q.Set("by", v.By)
-	}
-	return "/hosts?" + q.Encode()
-}
-
 // hostsOf is the address of the list of who matches a target expression.
-func hostsOf(expr string) string { return hostsView{Expr: expr}.at(0) }
+func hostsOf(expr string) string { return "/hosts?" + url.Values{"expr": {expr}}.Encode() }
 
 // matching returns the target expression of a request, who matches it, and who may.
 func (s *Server) matching(r *http.Request) (expr string, ids []string, note string, err error) {
@@ -159,10 +218,14 @@ var hostActions = []string{chain.State, chain.Highstate, chain.Command, chain.Pa
 // in the history, which is kept for longer.
 func (s *Server) lastResults(ctx context.Context, ids []string) (map[string]*lastResult, error) {
 	out := make(map[string]*lastResult, len(ids))
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
 	err := s.eachResult(ctx, func(x lastResult, b *jobs.Brief, targets *value.List) bool {
 		for i := range targets.Len() {
 			id := value.Str(targets.Items[i])
-			if _, known := out[id]; !known && slices.Contains(ids, id) {
+			if _, known := out[id]; !known && wanted[id] {
 				out[id] = x.of(b, id)
 			}
 		}
@@ -191,7 +254,9 @@ func (s *Server) lastResults(ctx context.Context, ids []string) (map[string]*las
 
 // of is the result of one host.
 func (x lastResult) of(b *jobs.Brief, id string) *lastResult {
-	x.Result = history.OK
+	if x.Result = history.OK; inTestMode(b.Load) {
+		x.Result = "preview" // nothing was changed
+	}
 	if why, bad := b.Bad.Get(id); bad {
 		x.Result, x.Why = history.Bad, short(value.Str(why))
 		if x.Why == history.Bad {
@@ -202,6 +267,17 @@ func (x lastResult) of(b *jobs.Brief, id string) *lastResult {
 		}
 	}
 	return &x
+}
+
+// inTestMode reports whether a job only showed what would change.
+func inTestMode(load *value.Map) bool {
+	l, _ := load.At("arg").(*value.List)
+	for i := range l.Len() {
+		if m, ok := l.Items[i].(*value.Map); ok && m.Has("__kwarg__") && value.Truth(m.At("test")) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachResult calls a function for the newest jobs on hosts, with the hosts of each,

@@ -26,7 +26,9 @@ func hostsPage(p page, v hostsView) templ.Component {
 			if v.By == byFacts {
 				writeHTML(templ_7745c5c3_Buffer, " selected")
 			}
-			writeHTML(templ_7745c5c3_Buffer, ">as kept: no host is asked</option></select></div></div><button>Show</button><p class=\"hint\" id=\"expr-help\">")
+			writeHTML(templ_7745c5c3_Buffer, ">as kept: no host is asked</option></select></div></div>")
+			writePart(ctx, templ_7745c5c3_Buffer, sortField(v.listed))
+			writeHTML(templ_7745c5c3_Buffer, "<button>Show</button><p class=\"hint\" id=\"expr-help\">")
 			writePart(ctx, templ_7745c5c3_Buffer, targetHelp())
 			writeHTML(templ_7745c5c3_Buffer, "</p></form>")
 			if v.Problem != "" {
@@ -34,10 +36,8 @@ func hostsPage(p page, v hostsView) templ.Component {
 				writeText(templ_7745c5c3_Buffer, v.Problem)
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<p>")
-				writeText(templ_7745c5c3_Buffer, hostCount(v.All))
-				writeText(templ_7745c5c3_Buffer, partText(v))
-				writeHTML(templ_7745c5c3_Buffer, "</p>")
+				writePart(ctx, templ_7745c5c3_Buffer, listSum(v.listed))
+				writeHTML(templ_7745c5c3_Buffer, " ")
 				if v.Note != "" {
 					writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">")
 					writeText(templ_7745c5c3_Buffer, v.Note)
@@ -55,6 +55,10 @@ func hostsPage(p page, v hostsView) templ.Component {
 						writeValue(templ_7745c5c3_Buffer, v.By)
 						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"count\" value=\"")
 						writeValue(templ_7745c5c3_Buffer, strconv.Itoa(v.All))
+						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"from\" value=\"")
+						writeValue(templ_7745c5c3_Buffer, strconv.Itoa(v.From))
+						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"sort\" value=\"")
+						writeValue(templ_7745c5c3_Buffer, v.Sort)
 						writeHTML(templ_7745c5c3_Buffer, "\"></form>")
 					}
 					writeHTML(templ_7745c5c3_Buffer, " ")
@@ -64,19 +68,10 @@ func hostsPage(p page, v hostsView) templ.Component {
 						}
 						return nil
 					})
-					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer, table("hosts", "Hosts", hostHeads(p)...))
-					writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
-					if v.From > 0 {
-						writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-						writeURL(templ_7745c5c3_Buffer, v.at(v.From-hostsShown))
-						writeHTML(templ_7745c5c3_Buffer, "\">Hosts before</a> ")
-					}
-					if v.From+len(v.Rows) < v.All {
-						writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-						writeURL(templ_7745c5c3_Buffer, v.at(v.From+hostsShown))
-						writeHTML(templ_7745c5c3_Buffer, "\">More hosts</a>")
-					}
-					writeHTML(templ_7745c5c3_Buffer, "</p>")
+					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer, listTable("hosts", "Hosts", v.listed, hostHeads(p)))
+					writeHTML(templ_7745c5c3_Buffer, " ")
+					writePart(ctx, templ_7745c5c3_Buffer, listLinks(v.listed, hostsShown))
+					writeHTML(templ_7745c5c3_Buffer, " ")
 					if p.may(Operator) {
 						writePart(ctx, templ_7745c5c3_Buffer, selectionForm(p, v))
 					}
@@ -91,12 +86,16 @@ func hostsPage(p page, v hostsView) templ.Component {
 
 //go:noinline
 func hostItem(p page, v hostsView, x hostRow) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var15 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr>")
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<td><input type=\"checkbox\" form=\"act\" name=\"id\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, x.ID)
-			writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+			if p.ticked("act", "id", x.ID) {
+				writeHTML(templ_7745c5c3_Buffer, " checked")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " aria-label=\"")
 			writeText(templ_7745c5c3_Buffer, "Select "+x.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\"></td>")
 		}
@@ -124,14 +123,14 @@ func hostItem(p page, v hostsView, x hostRow) templ.Component {
 
 //go:noinline
 func driftText(status string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
 		if status == "" {
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">not looked at</span>")
 		} else {
-			var templ_7745c5c3_Var23 = []any{"badge", "is-" + driftBadge(status)}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
+			var templ_7745c5c3_Var21 = []any{"badge", "is-" + driftBadge(status)}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var21...)
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var23).String())
+			writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var21).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, status)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -144,20 +143,58 @@ func driftText(status string) templ.Component {
 //
 //go:noinline
 func selectionForm(p page, v hostsView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"act-heading\"><h2 id=\"act-heading\">Act on hosts</h2><fieldset class=\"row\"><legend>Which hosts</legend> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"act-heading\"><h2 id=\"act-heading\">Act on hosts</h2><fieldset class=\"row\"><legend id=\"scope\">Which hosts</legend> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, scopeTicked)
-		writeHTML(templ_7745c5c3_Buffer, "\" checked> the hosts ticked above</label> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
+		writeHTML(templ_7745c5c3_Buffer, "\"")
+		if p.sent("act", "scope", scopeTicked) == scopeTicked {
+			writeHTML(templ_7745c5c3_Buffer, " checked")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "> the hosts ticked above</label> <label class=\"check\"><input type=\"radio\" form=\"act\" name=\"scope\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, scopeAll)
-		writeHTML(templ_7745c5c3_Buffer, "\"> ")
+		writeHTML(templ_7745c5c3_Buffer, "\"")
+		if p.sent("act", "scope", "") == scopeAll {
+			writeHTML(templ_7745c5c3_Buffer, " checked")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "> ")
 		writeText(templ_7745c5c3_Buffer, allThat(v))
-		writeHTML(templ_7745c5c3_Buffer, "</label></fieldset><div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/ping\" class=\"quiet\">Ask for an answer (test.ping)</button> <button form=\"act\" formaction=\"/hosts/facts\" class=\"quiet\">Read facts (grains.items)</button></div>")
+		writeHTML(templ_7745c5c3_Buffer, "</label></fieldset>")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("scope"))
+		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/ping\" class=\"quiet\">Ask for an answer (test.ping)</button> <button form=\"act\" formaction=\"/hosts/facts\" class=\"quiet\">Read facts (grains.items)</button></div>")
 		if p.may(Editor) {
-			writeHTML(templ_7745c5c3_Buffer, "<details><summary>Run a function or apply states</summary> <label for=\"function\">Function</label> <input id=\"function\" form=\"act\" name=\"function\" autocapitalize=\"none\" autocomplete=\"off\" placeholder=\"state.apply\" aria-describedby=\"function-help\"><p class=\"hint\" id=\"function-help\">An execution function: <code>state.apply</code>, <code>cmd.run</code>, <code>pkg.install</code></p><label for=\"arguments\">Arguments</label> <textarea id=\"arguments\" form=\"act\" name=\"arguments\" rows=\"3\" aria-describedby=\"arguments-help\"></textarea><p class=\"hint\" id=\"arguments-help\">One on each line, as on the command line: the SLS for <code>state.apply</code>, or <code>name=value</code></p><p><label class=\"check\"><input type=\"checkbox\" form=\"act\" name=\"confirm\" value=\"yes\"> Yes, run it now on the chosen hosts</label></p><div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/run\">Run</button> <button form=\"act\" formaction=\"/hosts/run\" name=\"test\" value=\"yes\" class=\"quiet\">Run with test=True: only show what would change</button></div></details> <details><summary>Add a step on these hosts to a chain</summary><div class=\"fields\"><div><label for=\"act-action\">Step</label> <select id=\"act-action\" form=\"act\" name=\"action\">")
+			writeHTML(templ_7745c5c3_Buffer, "<details")
+			if p.sent("act", "function", "") != "" || p.faultAt("function") != "" {
+				writeHTML(templ_7745c5c3_Buffer, " open")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "><summary>Run a function or apply states</summary> <label for=\"function\">Function</label> <input id=\"function\" form=\"act\" name=\"function\" value=\"")
+			writeValue(templ_7745c5c3_Buffer, p.sent("act", "function", ""))
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" placeholder=\"state.apply\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("function", "function-help"))
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem("function"))
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"function-help\">An execution function: <code>state.apply</code>, <code>cmd.run</code>, <code>pkg.install</code></p><label for=\"arguments\">Arguments</label> <textarea id=\"arguments\" form=\"act\" name=\"arguments\" rows=\"3\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("arguments", "arguments-help"))
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			writeText(templ_7745c5c3_Buffer, "\n"+p.sent("act", "arguments", ""))
+			writeHTML(templ_7745c5c3_Buffer, "</textarea>")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem("arguments"))
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"arguments-help\">One on each line, as on the command line: the SLS for <code>state.apply</code>, or <code>name=value</code></p><p><label class=\"check\"><input id=\"confirm-act\" type=\"checkbox\" form=\"act\" name=\"confirm\" value=\"yes\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("confirm-act", ""))
+			writeHTML(templ_7745c5c3_Buffer, "> Yes, run it now on the chosen hosts</label></p>")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem("confirm-act"))
+			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/run\">Run</button> <button form=\"act\" formaction=\"/hosts/run\" name=\"test\" value=\"yes\" class=\"quiet\">Run with test=True: only show what would change</button></div></details> <details")
+			if p.sent("act", "name", "") != "" || p.faultAt("act-name") != "" {
+				writeHTML(templ_7745c5c3_Buffer, " open")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "><summary>Add a step on these hosts to a chain</summary><div class=\"fields\"><div><label for=\"act-action\">Step</label> <select id=\"act-action\" form=\"act\" name=\"action\">")
 			for _, k := range hostActions {
 				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
 				writeValue(templ_7745c5c3_Buffer, k)
-				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeHTML(templ_7745c5c3_Buffer, "\"")
+				if p.sent("act", "action", "") == k {
+					writeHTML(templ_7745c5c3_Buffer, " selected")
+				}
+				writeHTML(templ_7745c5c3_Buffer, ">")
 				writeText(templ_7745c5c3_Buffer, actionTexts[k])
 				writeHTML(templ_7745c5c3_Buffer, "</option>")
 			}
@@ -165,11 +202,21 @@ func selectionForm(p page, v hostsView) templ.Component {
 			for _, c := range v.Chains {
 				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
 				writeValue(templ_7745c5c3_Buffer, c.Name)
-				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writeHTML(templ_7745c5c3_Buffer, "\"")
+				if p.sent("act", "chain", "") == c.Name {
+					writeHTML(templ_7745c5c3_Buffer, " selected")
+				}
+				writeHTML(templ_7745c5c3_Buffer, ">")
 				writeText(templ_7745c5c3_Buffer, c.Name)
 				writeHTML(templ_7745c5c3_Buffer, "</option>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</select></div><div><label for=\"act-name\">Name of a new chain</label> <input id=\"act-name\" form=\"act\" name=\"name\" autocapitalize=\"none\" autocomplete=\"off\"></div></div><button form=\"act\" formaction=\"/hosts/chain\" class=\"quiet\">Go on to the step</button></details>")
+			writeHTML(templ_7745c5c3_Buffer, "</select></div><div><label for=\"act-name\">Name of a new chain</label> <input id=\"act-name\" form=\"act\" name=\"name\" value=\"")
+			writeValue(templ_7745c5c3_Buffer, p.sent("act", "name", ""))
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("act-name", ""))
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem("act-name"))
+			writeHTML(templ_7745c5c3_Buffer, "</div></div><button form=\"act\" formaction=\"/hosts/chain\" class=\"quiet\">Go on to the step</button></details>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</section>")
 		return nil
@@ -178,7 +225,7 @@ func selectionForm(p page, v hostsView) templ.Component {
 
 //go:noinline
 func lastCells(x *lastResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
 		if x == nil {
 			writeHTML(templ_7745c5c3_Buffer, "<td colspan=\"3\"><span class=\"more\">none is known</span></td>")
 		} else {
@@ -203,8 +250,8 @@ func lastCells(x *lastResult) templ.Component {
 
 //go:noinline
 func hostPage(p page, x hostView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var39 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var40 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var40 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var41 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x.Problem)
@@ -250,7 +297,7 @@ func hostPage(p page, x hostView) templ.Component {
 			if len(x.Jobs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				templ_7745c5c3_Var50 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var51 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Jobs {
 						writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 						writePart(ctx, templ_7745c5c3_Buffer, badge(x.Jobs[i].Result))
@@ -269,19 +316,19 @@ func hostPage(p page, x hostView) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var50), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>History</h2>")
 			if len(x.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no executions with this host.</p>")
 			} else {
-				templ_7745c5c3_Var55 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var56 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Steps {
 						writePart(ctx, templ_7745c5c3_Buffer, hostStepRow(&x.Steps[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var55), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended", "Time"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended", "Time"))
 				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")
@@ -290,14 +337,14 @@ func hostPage(p page, x hostView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var40), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var41), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func hostStepRow(h *history.HostStep) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var58 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(resultOf(h.Result, h.Changed)))
 		if why := whyOf(h.Detail); why != "" {
@@ -306,7 +353,7 @@ func hostStepRow(h *history.HostStep) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</td><th scope=\"row\">")
-		writeText(templ_7745c5c3_Buffer, h.Step)
+		writeText(templ_7745c5c3_Buffer, hostStepText(h))
 		writeHTML(templ_7745c5c3_Buffer, "</th><td><a href=\"")
 		writeURL(templ_7745c5c3_Buffer, path("history", h.JID))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -322,13 +369,6 @@ func hostStepRow(h *history.HostStep) templ.Component {
 	})
 }
 
-func partText(v hostsView) string {
-	if v.All <= hostsShown {
-		return ""
-	}
-	return fmt.Sprintf(", %d to %d of them", v.From+1, v.From+len(v.Rows))
-}
-
 func allThat(v hostsView) string {
 	if v.All == 1 {
 		return "the host that matches"
@@ -336,10 +376,10 @@ func allThat(v hostsView) string {
 	return fmt.Sprintf("all %d hosts that match", v.All)
 }
 
-func hostHeads(p page) []string {
-	heads := []string{"Host", "Facts", "Drift", "Last result", "Job", "Began"}
+func hostHeads(p page) []head {
+	heads := headsOf("Host", "host", "Facts", "", "Drift", "drift", "Last result", "result", "Job", "", "Began", "began")
 	if p.may(Operator) {
-		heads = append([]string{"Select"}, heads...)
+		heads = append([]head{{"Select", ""}}, heads...)
 	}
 	return heads
 }
@@ -349,6 +389,14 @@ func lastText(x *lastResult) string {
 		return "execution " + x.JID
 	}
 	return x.Fun
+}
+
+// hostStepText is a step of an execution as pages have it.
+func hostStepText(h *history.HostStep) string {
+	if c := executedChain(h.Kind, h.Name); c != "" {
+		return stepLabel(c, h.Step)
+	}
+	return h.Step
 }
 
 var _ = templruntime.GeneratedTemplate

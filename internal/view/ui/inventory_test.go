@@ -2,10 +2,12 @@ package ui
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -94,7 +96,7 @@ func TestHarmless(t *testing.T) {
 	const id = "web\u202e1"
 	var b bytes.Buffer
 	p := page{Title: id, Who: &visit{role: Editor}}
-	if err := hostsPage(p, hostsView{Expr: id, All: 1, Rows: []hostRow{{ID: id}}}).Render(t.Context(), &b); err != nil {
+	if err := hostsPage(p, hostsView{Expr: id, listed: listed{All: 1, Shown: 1}, Rows: []hostRow{{ID: id}}}).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -124,7 +126,7 @@ func TestRunSum(t *testing.T) {
 		r.line(line)
 	}
 	v, _ := r.view(0, Scope{})
-	if v.Hosts != (hostSums{4, 1, 3}) || len(v.Failures) != 3 {
+	if v.Hosts != (hostSums{All: 4, Good: 1, Bad: 3}) || len(v.Failures) != 3 {
 		t.Fatalf("%+v %+v", v.Hosts, v.Failures)
 	}
 	if f := v.Failures[0]; f.Text != "disk is full" || strings.Join(f.Hosts, " ") != "web2 web3" || f.Step != 1 {
@@ -132,5 +134,40 @@ func TestRunSum(t *testing.T) {
 	}
 	if f := v.Failures[2]; f.Text != "timed out" || f.Hosts != nil || f.Step != 2 {
 		t.Errorf("last: %+v", f)
+	}
+}
+
+// TestNothingGood: hosts on which something would change, and those of which nothing is known,
+// are not counted as good, nor is a job that ends with them.
+func TestNothingGood(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		results    []string
+		want, tile string
+	}{
+		{[]string{"would_change", "ok"}, "would_change", "Hosts that would change"},
+		{[]string{"not_run", "ok"}, "unfinished", "Hosts with no result"},
+		{[]string{"ok"}, "unfinished", "Hosts good"}, // of two hosts
+		{[]string{"ok", "failed"}, "failed", "Hosts failed"},
+		{[]string{"ok", "changed"}, "changed", "Hosts good"},
+		{[]string{"ok", "ok"}, "ok", "Hosts good"},
+	} {
+		r := &run{changed: make(chan struct{}), Spec: runSpec{Spec: kept.Spec{Kind: kept.Functions}}}
+		r.line(`{"event":"job_start","jid":"20260101000000000001","fun":"state.apply","hosts":2}`)
+		good := 0
+		for i, result := range tt.results {
+			r.line(fmt.Sprintf(`{"event":"host_end","host":"web%d","result":%q}`, i, result))
+			if result == "ok" || result == "changed" {
+				good++
+			}
+		}
+		r.line(`{"event":"job_end","jid":"20260101000000000001","seconds":1}`)
+		v, _ := r.view(-1, Scope{})
+		if v.Hosts.Good != good || v.Steps[0].State != tt.want || v.Hosts.done() != len(tt.results) {
+			t.Errorf("%v: %+v, the job is %s, want %s", tt.results, v.Hosts, v.Steps[0].State, tt.want)
+		}
+		if !slices.ContainsFunc(v.tiles(), func(x tile) bool { return x.Name == tt.tile }) {
+			t.Errorf("%v: no tile %q: %+v", tt.results, tt.tile, v.tiles())
+		}
 	}
 }

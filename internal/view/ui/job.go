@@ -97,6 +97,24 @@ func viewJob(j *jobs.Job, only string) jobView {
 	return v
 }
 
+// labelJob is viewJob with the steps of a chain called as pages call them.
+func labelJob(j *jobs.Job, only string) jobView {
+	v := viewJob(j, only)
+	v.label(j)
+	return v
+}
+
+func (v *jobView) label(j *jobs.Job) {
+	c, _ := chainOf(j)
+	if c == "" {
+		return
+	}
+	for i := range v.Steps {
+		s := &v.Steps[i]
+		s.ID, s.Name, s.Comment = stepLabel(c, s.ID), labelled(c, s.Name), labelled(c, s.Comment)
+	}
+}
+
 // shorten leaves out texts that are too much for a page together. Hosts that failed
 // come first, and so do theirs.
 func (v *jobView) shorten() {

@@ -28,6 +28,7 @@ func layout(p page) templ.Component {
 		if p.Who != nil {
 			writeHTML(templ_7745c5c3_Buffer, "<nav aria-label=\"Pages\">")
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "start", "/", "Orchestrations"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "runs", "/runs", "Runs"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "history", "/history", "History"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "approvals", "/approvals", "Approvals"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "recurring", "/recurring", "Recurring"))
@@ -36,7 +37,7 @@ func layout(p page) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "drift", "/drift", "Drift"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "states", "/states", "States"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "audit", "/audit", "Audit"))
-			writeHTML(templ_7745c5c3_Buffer, "</nav><form class=\"who\" method=\"post\" action=\"/logout\">")
+			writeHTML(templ_7745c5c3_Buffer, "</nav><form class=\"find\" method=\"get\" action=\"/search\"><input name=\"q\" type=\"search\" aria-label=\"Search everything\" placeholder=\"Search\" autocapitalize=\"none\" autocomplete=\"off\" maxlength=\"200\"></form><form class=\"who\" method=\"post\" action=\"/logout\">")
 			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 			writeHTML(templ_7745c5c3_Buffer, "<span>")
 			writeText(templ_7745c5c3_Buffer, p.Who.name)
@@ -47,6 +48,11 @@ func layout(p page) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</header><main id=\"main\" tabindex=\"-1\"><h1>")
 		writeText(templ_7745c5c3_Buffer, p.Title)
 		writeHTML(templ_7745c5c3_Buffer, "</h1>")
+		if text := p.faultAt(""); text != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\" id=\"problem\"><pre>")
+			writeText(templ_7745c5c3_Buffer, text)
+			writeHTML(templ_7745c5c3_Buffer, "</pre></div>")
+		}
 		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var1)
 		writeHTML(templ_7745c5c3_Buffer, "</main></body></html>")
 		return nil
@@ -55,7 +61,7 @@ func layout(p page) templ.Component {
 
 //go:noinline
 func navLink(p page, at, href, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var6 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var7 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 		writeURL(templ_7745c5c3_Buffer, href)
 		writeHTML(templ_7745c5c3_Buffer, "\"")
@@ -71,7 +77,7 @@ func navLink(p page, at, href, text string) templ.Component {
 
 //go:noinline
 func csrf(p page) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var9 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var10 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"csrf\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, p.csrf())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -83,7 +89,7 @@ func csrf(p page) templ.Component {
 //
 //go:noinline
 func once() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var11 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var12 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"once\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, secret()[:16])
 		writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"off\">")
@@ -93,22 +99,22 @@ func once() templ.Component {
 
 //go:noinline
 func errorPage(p page, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var14 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var15 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\"><pre>")
 			writeText(templ_7745c5c3_Buffer, text)
 			writeHTML(templ_7745c5c3_Buffer, "</pre></div><p><a href=\"/\">All orchestrations</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var17 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var18 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -116,11 +122,17 @@ func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Co
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if passwords {
-				writeHTML(templ_7745c5c3_Buffer, "<form class=\"card narrow\" method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"next\" value=\"")
+				wrong := templ.Attributes{}
+				if problem != "" {
+					wrong = templ.Attributes{"aria-invalid": "true", "aria-describedby": "problem"}
+				}
+				writeHTML(templ_7745c5c3_Buffer, " <form class=\"card narrow\" method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"next\" value=\"")
 				writeValue(templ_7745c5c3_Buffer, next)
 				writeHTML(templ_7745c5c3_Buffer, "\"> <label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
 				writeValue(templ_7745c5c3_Buffer, name)
-				writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"username\" autocapitalize=\"none\" required> <label for=\"password\">Password</label> <input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required> <button>Log in</button></form>")
+				writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"username\" autocapitalize=\"none\" required")
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, wrong)
+				writeHTML(templ_7745c5c3_Buffer, "> <label for=\"password\">Password</label> <input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required> <button>Log in</button></form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if sso != "" {
@@ -136,7 +148,7 @@ func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Co
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -146,7 +158,7 @@ func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Co
 //
 //go:noinline
 func entered(next string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Logged in - brine</title><meta http-equiv=\"refresh\" content=\"")
 		writeText(templ_7745c5c3_Buffer, "0; url="+next)
 		writeHTML(templ_7745c5c3_Buffer, "\"><link rel=\"stylesheet\" href=\"/assets/style.css\"><link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\"></head><body><main><h1>You are logged in</h1><p><a href=\"")
@@ -160,11 +172,11 @@ func entered(next string) templ.Component {
 //
 //go:noinline
 func badge(state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var27 = []any{"badge", "is-" + state}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var27...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var28 = []any{"badge", "is-" + state}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var28...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var27).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var28).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, strings.ReplaceAll(state, "_", " "))
 		writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -176,7 +188,7 @@ func badge(state string) templ.Component {
 //
 //go:noinline
 func matched(ids []string, note, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\">")
 			writeText(templ_7745c5c3_Buffer, problem)
@@ -204,7 +216,7 @@ func matched(ids []string, note, problem string) templ.Component {
 //
 //go:noinline
 func runForm(p page, action, version string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"run-heading\"><h2 id=\"run-heading\">Run</h2><form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, action)
@@ -216,7 +228,8 @@ func runForm(p page, action, version string) templ.Component {
 				writeValue(templ_7745c5c3_Buffer, version)
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\"> Yes, run it now and change the hosts</label></p><div class=\"buttons\"><button>Run</button> <button class=\"quiet\" name=\"test\" value=\"yes\">Preview: only show what would change</button></div></form></section>")
+			writePart(ctx, templ_7745c5c3_Buffer, confirmBox(p, "run", "confirm-run", "Yes, run it now and change the hosts"))
+			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button>Run</button> <button class=\"quiet\" name=\"test\" value=\"yes\" formnovalidate>Preview: only show what would change</button></div></form></section>")
 		} else {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">You have the role ")
 			writeText(templ_7745c5c3_Buffer, p.Who.role.String())
@@ -264,7 +277,7 @@ func took(seconds float64) string {
 //
 //go:noinline
 func table(id, label string, heads ...string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var40 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label)
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
@@ -284,7 +297,7 @@ func table(id, label string, heads ...string) templ.Component {
 			}
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
-		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var40)
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var41)
 		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
 		return nil
 	})

@@ -55,7 +55,7 @@ func pageRule(pattern string) scopeRule {
 func pageRules() map[string]scopeRule {
 	return map[string]scopeRule{
 		"/": harmless, "POST /logout": harmless,
-		"GET /{$}": filtered, "GET /approvals": filtered,
+		"GET /{$}": filtered, "GET /approvals": filtered, "GET /runs": filtered, "GET /search": filtered,
 		"POST /chains":       newName(kept.Chains, ""),
 		"GET /history":       filtered,
 		"GET /history/{jid}": ofExecution, "GET /history/{jid}/events": ofExecution,

@@ -38,7 +38,7 @@ func TestObjectsHostile(t *testing.T) {
 	shared, spShared := sampleSite(t)
 	st, _ := shared.Chains(t.Context())
 	_, text, _ := st.Read("friday")
-	open := []string{"GET /{$}", "GET /approvals", "/", "POST /logout", "GET /history", "GET /jobs", "GET /audit", "GET /recurring"}
+	open := []string{"GET /runs", "GET /search", "GET /{$}", "GET /approvals", "/", "POST /logout", "GET /history", "GET /jobs", "GET /audit", "GET /recurring"}
 	for _, x := range routes() {
 		if x.least == Nobody {
 			continue

@@ -17,20 +17,24 @@ import (
 	"brine/internal/view/orchestration"
 )
 
-// shownRuns is how many runs the first page shows.
-const shownRuns = 10
+// Bounds of the first page.
+const (
+	shownRuns    = 10
+	shownEntries = 200 // of each kind
+)
 
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v *visit) {
 	c, err := s.back(r.Context()).catalogue(r.Context())
 	var runs []runView
+	more := false
 	if err == nil {
-		runs, err = s.latestRuns(r.Context(), shownRuns)
+		runs, more, err = s.latestRuns(r.Context(), shownRuns)
 	}
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, startPage(page{Title: "Orchestrations", At: "start", Who: v}, c, runs))
+	render(w, r, statusOf(r), startPage(page{Title: "Orchestrations", At: "start", Who: v, Bad: rejectedOf(r)}, c, runs, more))
 }
 
 // A plannedStep is a step of an orchestration before it runs.
@@ -124,7 +128,7 @@ func (s *Server) orchestration(w http.ResponseWriter, r *http.Request, v *visit)
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, orchestrationPage(page{Title: name, At: "start", Who: v}, name, describes(text), plannedSteps(low), chains))
+	render(w, r, statusOf(r), orchestrationPage(page{Title: name, At: "start", Who: v, Bad: rejectedOf(r)}, name, describes(text), plannedSteps(low), chains))
 }
 
 func (s *Server) orchestrationGraph(w http.ResponseWriter, r *http.Request, _ *visit) {
@@ -146,10 +150,14 @@ func (s *Server) orchestrationGraph(w http.ResponseWriter, r *http.Request, _ *v
 	_, _ = w.Write(b.Bytes())
 }
 
-// begin starts a run and shows it. It has to be confirmed.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec runSpec) {
+// errUnconfirmed is what a form gets that somebody has to confirm, and has not.
+var errUnconfirmed = onField("confirm-run", "nothing was run: confirm that it is to run")
+
+// begin starts a run and shows it. It has to be confirmed. pattern is the route of the page
+// that the form was on.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec runSpec, pattern string) {
 	if r.PostForm.Get("confirm") != "yes" && !spec.Test {
-		s.fail(w, r, http.StatusUnprocessableEntity, "Not confirmed", "Nothing was run. Go back and confirm that it is to run.")
+		s.reject(w, r, pattern, "run", errUnconfirmed)
 		return
 	}
 	if r.PostForm.Has("once") {
@@ -157,7 +165,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec ru
 	}
 	x, err := s.start(r.Context(), spec, v)
 	if err != nil {
-		s.fault(w, r, err)
+		s.reject(w, r, pattern, "run", err)
 		return
 	}
 	see(w, r, "runs", x.ID)
@@ -169,7 +177,7 @@ func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *vis
 		s.fault(w, r, err)
 		return
 	}
-	s.begin(w, r, v, specOf(kept.Orchestrations, name, r))
+	s.begin(w, r, v, specOf(kept.Orchestrations, name, r), "GET /orchestrations/{sls}")
 }
 
 func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
@@ -186,7 +194,15 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 	view, _ := s.viewRun(r.Context(), x, 0)
 	s.addGraph(r.Context(), x, &view, 0)
 	s.addResults(r.Context(), &view)
-	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
+	render(w, r, http.StatusOK, runPage(page{Title: view.name(), At: "runs", Who: v, Refresh: !view.over()}, view))
+}
+
+// name is the title of the page of a run.
+func (v runView) name() string {
+	if v.Spec.Test {
+		return "Preview of " + v.Spec.title()
+	}
+	return "Run of " + v.Spec.title()
 }
 
 // addResults adds what a run left, from the history and the job cache.
@@ -201,7 +217,7 @@ func (s *Server) addResults(ctx context.Context, v *runView) {
 	case err != nil:
 		v.Unread = "The record of this run cannot be read: " + err.Error()
 	default:
-		record := viewJob(job, "")
+		record := labelJob(job, "")
 		v.Record = &record
 	}
 	if v.Spec.single() {
@@ -311,25 +327,97 @@ const uiAction = "runner.ui."
 // listJobs lists jobs of functions whose names begin with a prefix.
 func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, prefix string) {
 	q := r.URL.Query()
-	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes" || prefix != "", Prefix: prefix}
-	if jid := strings.TrimSpace(f.Text); jobs.IsJID(jid) {
-		see(w, r, "jobs", jid)
+	f := jobFilter{Text: strings.TrimSpace(q.Get("text")), User: strings.TrimSpace(q.Get("user")), Before: q.Get("before"), All: q.Get("all") == "yes" || prefix != "", Prefix: prefix, period: period{q.Get("since"), q.Get("until")}}
+	if jobs.IsJID(f.Text) {
+		see(w, r, "jobs", f.Text)
 		return
 	}
 	if f.Before != "" && !jobs.IsJID(f.Before) {
 		s.fail(w, r, http.StatusBadRequest, "This did not work", "The job id is not valid.")
 		return
 	}
-	rows, more, err := s.jobRows(r.Context(), f, jobsShown)
+	x := jobList{listed: f.list(q)}
+	err := s.listedJobs(r.Context(), f, &x)
 	if err != nil {
-		s.fault(w, r, err)
-		return
+		x.Problem = err.Error()
 	}
 	p := page{Title: v.limits().titled("Jobs"), At: "jobs", Who: v}
 	if prefix != "" {
 		p.Title, p.At = "Audit", "audit"
 	}
-	render(w, r, http.StatusOK, jobsPage(p, f, rows, more))
+	render(w, r, http.StatusOK, jobsPage(p, f, x))
+}
+
+// Bounds of what a list of jobs looks at: to count them, and to sort them.
+const (
+	jobsCounted = 300
+	jobsSorted  = 2000
+)
+
+// A jobList is a list of jobs as a page shows it.
+type jobList struct {
+	listed
+	Rows    []jobRow
+	Next    string // the job id before which the next part begins, in the order of age
+	Problem string
+}
+
+// list is the list of jobs as its page has it.
+func (f jobFilter) list(q url.Values) listed {
+	l := listedOf(f.path(), "job", q, "text", "user", "all", "since", "until")
+	if f.audit() {
+		l.What = "action"
+		l.Query.Del("all")
+	}
+	return l
+}
+
+// jobOrder is what lists of jobs are sorted by.
+func jobOrder() order[jobRow] {
+	return order[jobRow]{
+		"began":    byText(func(x jobRow) string { return x.JID }),
+		"function": byText(func(x jobRow) string { return x.Fun }),
+		"on":       byText(func(x jobRow) string { return x.Target }),
+		"user":     byText(func(x jobRow) string { return x.User }),
+		"status":   byText(jobRow.outcome),
+	}
+}
+
+// listedJobs finds the part of a list of jobs that a filter asks for. Records are read to
+// count and to sort them: only the newest ones are.
+func (s *Server) listedJobs(ctx context.Context, f jobFilter, x *jobList) error {
+	most := jobsCounted
+	if x.Sort != "" {
+		most, f.Before = jobsSorted, ""
+	}
+	before := f.Before
+	f.Before = ""
+	all, more, err := s.jobRows(ctx, f, most)
+	if err != nil {
+		return err
+	}
+	x.listed.More = more != ""
+	if x.Sort != "" {
+		if err := sorted(x.listed, all, jobOrder()); err != nil {
+			return err
+		}
+		x.Rows = cutList(&x.listed, all, jobsShown)
+		return nil
+	}
+	x.From, x.All = 0, len(all)
+	if before == "" {
+		x.Rows = all[:min(jobsShown, len(all))]
+		if len(all) > jobsShown || x.listed.More {
+			x.Next = x.Rows[len(x.Rows)-1].JID
+		}
+	} else {
+		f.Before = before
+		if x.Rows, x.Next, err = s.jobRows(ctx, f, jobsShown); err != nil {
+			return err
+		}
+	}
+	x.Shown = len(x.Rows)
+	return nil
 }
 
 // jobRows returns the newest jobs that a filter takes; more is the jid of the last one
@@ -337,8 +425,19 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 func (s *Server) jobRows(ctx context.Context, f jobFilter, limit int) (rows []jobRow, more string, err error) {
 	limits, last, scanned := s.back(ctx).limits, "", 0
 	var fault error
+	from, to := "", f.Before
+	since, until, err := f.times()
+	if err != nil {
+		return nil, "", err
+	}
+	if !since.IsZero() {
+		from = jobs.JIDAt(since)
+	}
+	if !until.IsZero() && (to == "" || jobs.JIDAt(until) < to) {
+		to = jobs.JIDAt(until)
+	}
 	err = s.back(ctx).jobs(ctx, func(files *jobs.Files) error {
-		return files.Walk(ctx, "", f.Before, func(row *jobs.Row) bool {
+		return files.Walk(ctx, from, to, func(row *jobs.Row) bool {
 			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
 				return true
 			}
@@ -373,8 +472,9 @@ func (s *Server) jobRows(ctx context.Context, f jobFilter, limit int) (rows []jo
 // A jobFilter says which jobs are listed.
 type jobFilter struct {
 	Text, User, Before string
-	All                bool   // steps of orchestrations and what was done on pages, too
-	Prefix             string // of functions; that of actions on the pages: the audit
+	period
+	All    bool   // steps of orchestrations and what was done on pages, too
+	Prefix string // of functions; that of actions on the pages: the audit
 }
 
 // audit reports whether only actions on the pages are listed.
@@ -418,7 +518,7 @@ func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, jobPage(page{Title: "Job " + found.JID, At: "jobs", Who: v}, viewJob(found, r.URL.Query().Get("host"))))
+	render(w, r, http.StatusOK, jobPage(page{Title: "Job " + found.JID, At: "jobs", Who: v}, labelJob(found, r.URL.Query().Get("host"))))
 }
 
 // targets shows, as a part of a page, who matches a target expression.

@@ -420,19 +420,34 @@ func (s *Server) start(ctx context.Context, spec runSpec, v *visit) (*run, error
 	return s.runs.start(ctx, spec, v.name)
 }
 
-// latestRuns returns what pages show of the latest runs, without steps.
-func (s *Server) latestRuns(ctx context.Context, n int) ([]runView, error) {
+// latestRuns returns what pages show of the latest runs, without steps, and whether there
+// are more.
+func (s *Server) latestRuns(ctx context.Context, n int) (out []runView, more bool, err error) {
+	err = s.eachRun(ctx, func(v runView) bool {
+		if more = len(out) == n; !more {
+			out = append(out, v)
+		}
+		return !more
+	})
+	return out, more, err
+}
+
+// eachRun calls f with what is known of each run that the visitor may see, without what it
+// wrote, the latest first, until f returns false.
+func (s *Server) eachRun(ctx context.Context, f func(runView) (more bool)) error {
 	if err := s.back(ctx).needs(readRuns); err != nil {
-		return nil, err
+		return err
 	}
 	limits := s.back(ctx).limits
-	if !limits.Limited() {
-		return s.runs.views(ctx, n, limits)
-	}
-	const more = 10 // among so many times as many
-	all, err := s.runs.views(ctx, more*n, limits)
-	all = slices.DeleteFunc(all, func(v runView) bool { return !limits.sees(v.Spec.Spec) })
-	return all[:min(n, len(all))], err
+	return s.runs.each(ctx, func(v runView) bool {
+		if limits.Limited() && !limits.sees(v.Spec.Spec) {
+			return true
+		}
+		if !limits.whole(v.Spec.Spec) {
+			v.Spec.Hosts = limits.only(v.Spec.Hosts)
+		}
+		return f(v)
+	})
 }
 
 // findRun returns a run that the pages started.

@@ -72,6 +72,7 @@ type recurringView struct {
 	Chains       []Entry
 	SLS          []string
 	Cut          bool // the month has more executions than are shown
+	List         listed
 }
 
 // monthLayout is a month in an address.
@@ -89,13 +90,16 @@ func (s *Server) recurring(w http.ResponseWriter, r *http.Request, v *visit) {
 		}
 		month = asked
 	}
-	view := recurringView{Month: month}
+	view := recurringView{Month: month, List: listedOf("/recurring", "schedule", r.URL.Query(), "month")}
 	first, last := weeksOf(month)
 	ctx := r.Context()
 	var err error
 	if view.All, err = s.back(ctx).recurring(ctx, last); err != nil {
 		view.Fault = err.Error()
+	} else if err = sorted(view.List, view.All, recurringOrder()); err != nil {
+		view.Fault = err.Error()
 	}
+	view.List.All, view.List.Shown = len(view.All), len(view.All)
 	ran, err := s.executed(ctx, first, last)
 	if err != nil {
 		view.HistoryFault = err.Error()
@@ -114,7 +118,22 @@ func (s *Server) recurring(w http.ResponseWriter, r *http.Request, v *visit) {
 		view.Chains, view.SLS = c.Chains, c.Orchestrations
 	}
 	view.Weeks = calendarOf(month, now, slices.Concat(ran, coming(view.All, planned, now)))
-	render(w, r, http.StatusOK, recurringPage(page{Title: "Recurring", At: "recurring", Who: v}, view))
+	render(w, r, statusOf(r), recurringPage(page{Title: "Recurring", At: "recurring", Who: v, Bad: rejectedOf(r)}, view))
+}
+
+// recurringOrder is what the list of schedules is sorted by. Those that have no next time, or
+// no last one, come last or first.
+func recurringOrder() order[Recurrence] {
+	next := func(x Recurrence) time.Time {
+		if len(x.Next) == 0 || x.Paused || x.Fault != "" {
+			return time.Unix(1<<40, 0)
+		}
+		return x.Next[0]
+	}
+	return order[Recurrence]{
+		"name": byText(func(x Recurrence) string { return x.Name }), "runs": byText(func(x Recurrence) string { return x.Runs }),
+		"next": byTime(next), "last": byTime(func(x Recurrence) time.Time { return x.Last }), "queue": byText(func(x Recurrence) string { return x.Queue }),
+	}
 }
 
 // weeksOf returns the first moment of the weeks of a month, and the first one behind them.
@@ -225,7 +244,7 @@ func (e *calendarEntry) badge() string {
 		return "unfinished"
 	case history.Succeeded:
 		return "ok"
-	case history.Running:
+	case history.Running, history.Waiting:
 		return "running"
 	}
 	return "failed"
@@ -254,12 +273,18 @@ func (s *Server) addRecurring(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	var err error
 	if f.Get("confirm") != "yes" {
-		err = errors.New("nothing was added. Go back and confirm that it is to run regularly")
+		err = onField("confirm-add", "nothing was added: confirm that it is to run regularly")
 	} else {
 		err = s.back(r.Context()).addRecurring(r.Context(), x)
 	}
+	if errors.Is(err, ErrNotFound) { // what the form names
+		err = OnField("what", errors.New(err.Error()))
+		if kind == "template" {
+			err = OnField("template", err)
+		}
+	}
 	if err != nil {
-		s.fault(w, r, err)
+		s.reject(w, r, "GET /recurring", "add", err)
 		return
 	}
 	see(w, r, "recurring")

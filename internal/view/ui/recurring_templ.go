@@ -25,13 +25,15 @@ func recurringPage(p page, v recurringView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if len(v.All) > 0 {
+				writePart(ctx, templ_7745c5c3_Buffer, listSum(v.List))
+				writeHTML(templ_7745c5c3_Buffer, " ")
 				templ_7745c5c3_Var4 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range v.All {
 						writePart(ctx, templ_7745c5c3_Buffer, recurringCells(p, &v.All[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer, table("schedules", "Schedules", "Schedule", "Runs", "When", "Next", "Last run", "Queue"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer, listTable("schedules", "Schedules", v.List, headsOf("Schedule", "name", "Runs", "runs", "When", "", "Next", "next", "Last run", "last", "Queue", "queue")))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			writePart(ctx, templ_7745c5c3_Buffer, calendar(p, v))
@@ -224,24 +226,77 @@ func recurringForm(p page, v recurringView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"add\"><h2 id=\"add\">Add a schedule</h2><form method=\"post\" action=\"/recurring\">")
 		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
-		writeHTML(templ_7745c5c3_Buffer, "<label for=\"name\">Name</label> <input id=\"name\" name=\"name\" required maxlength=\"64\"> <label for=\"what\">What runs</label> <select id=\"what\" name=\"what\">")
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, p.sent("add", "name", ""))
+		writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("name", ""))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("name"))
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"what\">What runs</label> <select id=\"what\" name=\"what\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("what", ""))
+		writeHTML(templ_7745c5c3_Buffer, ">")
 		for _, x := range v.Chains {
 			if x.Fault == "" {
-				writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-				writeValue(templ_7745c5c3_Buffer, "chain "+x.Name)
-				writeHTML(templ_7745c5c3_Buffer, "\">chain ")
-				writeText(templ_7745c5c3_Buffer, x.Name)
-				writeHTML(templ_7745c5c3_Buffer, "</option> ")
+				writePart(ctx, templ_7745c5c3_Buffer, option("chain "+x.Name, "chain "+x.Name, p.sent("add", "what", "")))
 			}
 		}
 		for _, name := range v.SLS {
-			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-			writeValue(templ_7745c5c3_Buffer, "orchestration "+name)
-			writeHTML(templ_7745c5c3_Buffer, "\">orchestration ")
-			writeText(templ_7745c5c3_Buffer, name)
-			writeHTML(templ_7745c5c3_Buffer, "</option>")
+			writePart(ctx, templ_7745c5c3_Buffer, option("orchestration "+name, "orchestration "+name, p.sent("add", "what", "")))
 		}
-		writeHTML(templ_7745c5c3_Buffer, "</select> <label for=\"template\">Or a template, with kept answers</label> <input id=\"template\" name=\"template\" maxlength=\"129\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"template-help\"><p class=\"hint\" id=\"template-help\">Such as update_salt@weekly: the answers that brine template run --save-as weekly has kept.</p><label for=\"form\">When</label> <select id=\"form\" name=\"form\"><option value=\"every\">every, such as 6h or monday 04:00</option> <option value=\"cron\">fields of a crontab, such as 30 2 * * *</option></select> <label for=\"when\">Time or interval</label> <input id=\"when\" name=\"when\" required> <label for=\"zone\">Time zone</label> <input id=\"zone\" name=\"zone\" value=\"UTC\"> <label for=\"queue\">Queue</label> <input id=\"queue\" name=\"queue\" required maxlength=\"64\" aria-describedby=\"queue-help\"><p class=\"hint\" id=\"queue-help\">The workers of this queue run it.</p><label for=\"overlap\">If the last run has not ended</label> <select id=\"overlap\" name=\"overlap\"><option value=\"skip\">leave the time out</option> <option value=\"queue\">run afterwards</option></select> <label for=\"missed\">If no worker was there in time</label> <select id=\"missed\" name=\"missed\"><option value=\"skip\">leave the time out</option> <option value=\"run\">run late, once</option></select><p><label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\"> Yes, run it regularly and change the hosts</label></p><button>Add</button></form></section>")
+		writeHTML(templ_7745c5c3_Buffer, "</select>")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("what"))
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"template\">Or a template, with kept answers</label> <input id=\"template\" name=\"template\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, p.sent("add", "template", ""))
+		writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"129\" autocapitalize=\"none\" autocomplete=\"off\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("template", "template-help"))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("template"))
+		writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"template-help\">Such as update_salt@weekly: the answers that brine template run --save-as weekly has kept.</p><label for=\"form\">When</label> <select id=\"form\" name=\"form\">")
+		writePart(ctx, templ_7745c5c3_Buffer, option("every", "every, such as 6h or monday 04:00", p.sent("add", "form", "")))
+		writePart(ctx, templ_7745c5c3_Buffer, option("cron", "fields of a crontab, such as 30 2 * * *", p.sent("add", "form", "")))
+		writeHTML(templ_7745c5c3_Buffer, "</select> <label for=\"when\">Time or interval</label> <input id=\"when\" name=\"when\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, p.sent("add", "when", ""))
+		writeHTML(templ_7745c5c3_Buffer, "\" required autocapitalize=\"none\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("when", ""))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("when"))
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"zone\">Time zone</label> <input id=\"zone\" name=\"zone\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, p.sent("add", "zone", "UTC"))
+		writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("zone", ""))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("zone"))
+		writeHTML(templ_7745c5c3_Buffer, "<label for=\"queue\">Queue</label> <input id=\"queue\" name=\"queue\" value=\"")
+		writeValue(templ_7745c5c3_Buffer, p.sent("add", "queue", ""))
+		writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\"")
+		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("queue", "queue-help"))
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writePart(ctx, templ_7745c5c3_Buffer, p.problem("queue"))
+		writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"queue-help\">The workers of this queue run it.</p><label for=\"overlap\">If the last run has not ended</label> <select id=\"overlap\" name=\"overlap\">")
+		writePart(ctx, templ_7745c5c3_Buffer, option("skip", "leave the time out", p.sent("add", "overlap", "")))
+		writePart(ctx, templ_7745c5c3_Buffer, option("queue", "run afterwards", p.sent("add", "overlap", "")))
+		writeHTML(templ_7745c5c3_Buffer, "</select> <label for=\"missed\">If no worker was there in time</label> <select id=\"missed\" name=\"missed\">")
+		writePart(ctx, templ_7745c5c3_Buffer, option("skip", "leave the time out", p.sent("add", "missed", "")))
+		writePart(ctx, templ_7745c5c3_Buffer, option("run", "run late, once", p.sent("add", "missed", "")))
+		writeHTML(templ_7745c5c3_Buffer, "</select>")
+		writePart(ctx, templ_7745c5c3_Buffer, confirmBox(p, "add", "confirm-add", "Yes, run it regularly and change the hosts"))
+		writeHTML(templ_7745c5c3_Buffer, "<button>Add</button></form></section>")
+		return nil
+	})
+}
+
+//go:noinline
+func option(value, text, chosen string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+		writeValue(templ_7745c5c3_Buffer, value)
+		writeHTML(templ_7745c5c3_Buffer, "\"")
+		if value == chosen {
+			writeHTML(templ_7745c5c3_Buffer, " selected")
+		}
+		writeHTML(templ_7745c5c3_Buffer, ">")
+		writeText(templ_7745c5c3_Buffer, text)
+		writeHTML(templ_7745c5c3_Buffer, "</option>")
 		return nil
 	})
 }

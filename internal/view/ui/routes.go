@@ -69,6 +69,7 @@ func routes() []route {
 		{pattern: "POST /logout", least: Viewer, action: "logout", do: (*Server).logout},
 
 		{pattern: "GET /{$}", least: Viewer, may: from(Viewer, readNames|readRuns), do: (*Server).startPage},
+		{pattern: "GET /search", least: Viewer, may: from(Viewer, readNames|readRuns|readRecords|knownPowers), do: (*Server).search},
 		{pattern: "GET /orchestrations/{sls}", least: Viewer, may: each(readSteps|runTemplates, readSteps|runTemplates, readNames|readSteps|runTemplates), do: (*Server).orchestration},
 		{pattern: "GET /orchestrations/{sls}/graph.svg", least: Viewer, may: from(Viewer, readSteps|runTemplates), do: (*Server).orchestrationGraph},
 		{pattern: "GET /orchestrations/{sls}/step", least: Editor, do: stepFor(chain.Orchestrate)},
@@ -97,6 +98,7 @@ func routes() []route {
 		{pattern: "GET /templates/{name}/check", least: Operator, may: from(Operator, checkPowers), do: checkOf(kept.Templates, "name")},
 		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
 
+		{pattern: "GET /runs", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runList},
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).runEvents},
 		{pattern: "GET /runs/{id}/hosts", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runHosts},

@@ -218,12 +218,13 @@ const (
 )
 
 // sampleSite is a site with something behind each route.
-func sampleSite(t *testing.T) (*site, *spy) {
+func sampleSite(t *testing.T, origins ...string) (*site, *spy) {
 	t.Helper()
 	var sp *spy
 	s := newSite(t, func(o *Options) {
 		sp = &spy{fake: o.Backend.(*fake)}
 		o.Backend = sp
+		o.Origins = append(o.Origins, origins...)
 	})
 	st, _ := s.Chains(t.Context())
 	for _, name := range []string{"friday", "monday"} {
@@ -343,6 +344,8 @@ func samples(version string) map[string][]sample {
 		"POST /login":                         {{path: "/login", form: []string{"name", "x"}, want: 403}},
 		"POST /logout":                        {{path: "/logout", form: []string{}}},
 		"GET /{$}":                            {{path: "/"}},
+		"GET /search":                         {{path: "/search?q=x"}},
+		"GET /runs":                           {{path: "/runs?state=failed&sort=time"}},
 		"GET /orchestrations/{sls}":           {{path: "/orchestrations/orch.deploy"}},
 		"GET /orchestrations/{sls}/graph.svg": {{path: "/orchestrations/orch.deploy/graph.svg"}},
 		"GET /orchestrations/{sls}/step":      {{path: "/orchestrations/orch.deploy/step?chain=friday"}},

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -98,22 +97,20 @@ func (x runSpec) origin() string {
 	return " on the command line"
 }
 
-// label is what a step is called: that of a chain by its number and its action, instead
-// of the name that its orchestration has for it.
+// label is what a step is called: see stepLabel.
 func (x runSpec) label(id string) string {
-	rest, ok := strings.CutPrefix(id, x.Name+"_step")
-	if x.Kind != kept.Chains || !ok {
+	if x.Kind != kept.Chains {
 		return id
 	}
-	n, what, ok := strings.Cut(rest, "_")
-	if _, err := strconv.Atoi(n); !ok || err != nil {
-		return id
+	return stepLabel(x.Name, id)
+}
+
+// labels is a text about the run with the labels of its steps.
+func (x runSpec) labels(text string) string {
+	if x.Kind != kept.Chains {
+		return text
 	}
-	action, part, _ := strings.Cut(what, "_")
-	if part != "" {
-		action += ", " + strings.ReplaceAll(part, "_", " ")
-	}
-	return "Step " + n + ": " + action
+	return labelled(x.Name, text)
 }
 
 // args is the command line of the run.
@@ -164,6 +161,8 @@ type runStep struct {
 	Hosts   int
 	Done    int
 	Failed  int
+	Good    int
+	Due     int    // would change
 	JID     string // of its job on hosts
 	hosts   map[string]*runHost
 	rev     int
@@ -449,12 +448,27 @@ func (r *run) take(e event) {
 		}
 	case "job_end":
 		if s := r.stepOfJob(e); s != nil && r.Spec.single() {
-			s.Seconds, s.State = e.Seconds, "ok"
-			if e.Failed > 0 {
-				s.State = "failed"
-			}
+			s.Seconds, s.State = e.Seconds, s.outcome(e.Failed)
 		}
 	}
+}
+
+// outcome is how a job on hosts went, of which it is said how many failed.
+func (s *runStep) outcome(failed int) string {
+	switch {
+	case failed > 0 || s.Failed > 0:
+		return "failed"
+	case s.Due > 0:
+		return "would_change"
+	case s.Good < s.Hosts: // nobody knows how all of them did
+		return "unfinished"
+	}
+	for _, h := range s.hosts {
+		if h.State == "changed" {
+			return "changed"
+		}
+	}
+	return "ok"
 }
 
 // stepOfJob returns the step that an event of a job belongs to; nil where there is
@@ -482,8 +496,13 @@ func (r *run) host(s *runStep, e event) {
 	}
 	h.State, h.Comment, h.Seconds = e.Result, e.Comment, e.Seconds
 	s.Done++
-	if e.Result == "failed" {
+	switch e.Result {
+	case "failed":
 		s.Failed++
+	case "ok", "changed":
+		s.Good++
+	case "would_change":
+		s.Due++
 	}
 }
 
@@ -516,6 +535,7 @@ type runView struct {
 type stepView struct {
 	Number    int
 	ID, Fun   string
+	Label     string // what pages call it
 	State     string
 	Comment   string
 	Seconds   float64
@@ -639,7 +659,7 @@ func (r *run) view(after int, limits Scope) (runView, <-chan struct{}) {
 		if s.rev <= after && !ended {
 			continue
 		}
-		x := stepView{Number: i + 1, ID: s.ID, Fun: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, Hosts: s.Hosts, HostsDone: s.Done, HostsBad: s.Failed, JID: s.JID}
+		x := stepView{Number: i + 1, ID: s.ID, Label: r.Spec.label(s.ID), Fun: s.Fun, State: s.State, Comment: s.Comment, Seconds: s.Seconds, Hosts: s.Hosts, HostsDone: s.Done, HostsBad: s.Failed, JID: s.JID}
 		x.Shown, x.More = s.notable(limits)
 		x.Longest = s.longest(limits)
 		if n, beyond := s.hidden(limits, whole); beyond {

@@ -57,12 +57,12 @@ func runPage(p page, v runView) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, runSum(v))
 			writePart(ctx, templ_7745c5c3_Buffer, runApprovals(p, v))
 			writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
-			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol id=\"steps\" class=\"steps\">")
 			for _, s := range v.Steps {
 				writePart(ctx, templ_7745c5c3_Buffer, runStepItem(p, v, s))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
+			writePart(ctx, templ_7745c5c3_Buffer, runGraph(v))
 			writePart(ctx, templ_7745c5c3_Buffer, runMessages(v))
 			writePart(ctx, templ_7745c5c3_Buffer, runResults(p, v))
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
@@ -157,7 +157,7 @@ func runSum(v runView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<li><p class=\"comment\"><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, "#step-"+strconv.Itoa(f.Step))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
-				writeText(templ_7745c5c3_Buffer, v.Spec.label(f.ID))
+				writeText(templ_7745c5c3_Buffer, f.ID)
 				writeHTML(templ_7745c5c3_Buffer, "</a>: ")
 				writeText(templ_7745c5c3_Buffer, f.Text)
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -270,30 +270,28 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeValue(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
-		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
+		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><div class=\"line\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(s.State))
-		writeHTML(templ_7745c5c3_Buffer, "<span title=\"")
-		writeText(templ_7745c5c3_Buffer, s.ID)
-		writeHTML(templ_7745c5c3_Buffer, "\">")
-		writeText(templ_7745c5c3_Buffer, v.Spec.label(s.ID))
-		writeHTML(templ_7745c5c3_Buffer, "</span></h3><p class=\"more\">")
+		writeText(templ_7745c5c3_Buffer, s.Label)
+		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, s.Fun)
 		writeHTML(templ_7745c5c3_Buffer, " ")
 		writeText(templ_7745c5c3_Buffer, stepText(s))
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
-		if s.Comment != "" {
-			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
-			writeText(templ_7745c5c3_Buffer, s.Comment)
-			writeHTML(templ_7745c5c3_Buffer, "</p>")
-		}
 		if s.Hosts > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<progress max=\"")
 			writeText(templ_7745c5c3_Buffer, strconv.Itoa(s.Hosts))
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, strconv.Itoa(s.HostsDone))
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
-			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID+" that are done")
-			writeHTML(templ_7745c5c3_Buffer, "\"></progress> ")
+			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.Label+" that are done")
+			writeHTML(templ_7745c5c3_Buffer, "\"></progress>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</div>")
+		if s.Comment != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
+			writeText(templ_7745c5c3_Buffer, v.Spec.labels(s.Comment))
+			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
 		if len(s.Shown) > 0 {
 			if h := s.Longest; h != nil {
@@ -308,13 +306,13 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <ul class=\"hosts\" aria-label=\"")
-			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
+			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.Label)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var59 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var59...)
+				var templ_7745c5c3_Var58 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var58...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var59).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var58).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, h.ID, -1))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -340,7 +338,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 		}
 		if v.over() && s.HostsBad > 0 && s.JID != "" && p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\">")
-			writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, s.JID, s.HostsBad, s.ID))
+			writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, s.JID, s.HostsBad, s.Label))
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</li>")
@@ -350,11 +348,11 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var69 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var68 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")
-			writeText(templ_7745c5c3_Buffer, strings.Join(v.Messages, "\n"))
+			writeText(templ_7745c5c3_Buffer, v.Spec.labels(strings.Join(v.Messages, "\n")))
 			writeHTML(templ_7745c5c3_Buffer, "</pre>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</div>")

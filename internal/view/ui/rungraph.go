@@ -18,7 +18,7 @@ const (
 )
 
 // stateMarks stand before the steps in the picture, for who does not see its colours.
-var stateMarks = map[string]string{"running": "\u25b8 ", "ok": "\u2713 ", "changed": "\u2713 ", "would_change": "\u2713 ", "failed": "\u2717 ", "not_run": "\u2013 "}
+var stateMarks = map[string]string{"running": "\u25b8 ", "ok": "\u2713 ", "changed": "\u2713 ", "would_change": "\u2248 ", "failed": "\u2717 ", "not_run": "\u2013 "}
 
 // addGraph adds the picture of the steps to a view, as soon as the record of the run has
 // their definition, if it is another one than in the revision after.

@@ -142,32 +142,6 @@ func (rs *runs) find(ctx context.Context, id string) (*run, error) {
 	return rs.take(k), nil
 }
 
-// views returns what pages show of at most n executions, the latest first, without steps.
-func (rs *runs) views(ctx context.Context, n int, limits Scope) ([]runView, error) {
-	store, err := rs.backend.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := store.List()
-	if err != nil {
-		return nil, err
-	}
-	var out []runView
-	for _, id := range all[:min(n, len(all))] {
-		r, err := rs.find(ctx, id)
-		if errors.Is(err, ErrNotFound) { // removed meanwhile
-			continue
-		}
-		if err != nil {
-			out = append(out, runView{ID: id, Err: err.Error(), Rev: unread})
-			continue
-		}
-		v, _ := r.view(1<<30, limits)
-		out = append(out, v)
-	}
-	return out, nil
-}
-
 // each calls f with what is known of each execution without what it wrote, the latest
 // first, until f returns false.
 func (rs *runs) each(ctx context.Context, f func(runView) (more bool)) error {

@@ -23,8 +23,12 @@ type failure struct {
 // A tile is a number at the top of the page of a run.
 type tile struct{ Name, Text, Class string }
 
-// hostSums are how many hosts of all steps did how.
-type hostSums struct{ All, Good, Bad int }
+// hostSums are how many hosts of all steps did how. Due are those on which something would
+// change, and Unknown those that ended without a result that says more.
+type hostSums struct{ All, Good, Bad, Due, Unknown int }
+
+// done is how many hosts have ended.
+func (n hostSums) done() int { return n.Good + n.Bad + n.Due + n.Unknown }
 
 // sums counts hosts, and gathers failures that are alike, those of the most hosts first. The
 // caller has the run.
@@ -32,7 +36,9 @@ func (r *run) sums(limits Scope, whole bool) (n hostSums, all []failure) {
 	for i, s := range r.steps {
 		n.All += s.Hosts
 		n.Bad += s.Failed
-		n.Good += s.Done - s.Failed
+		n.Good += s.Good
+		n.Due += s.Due
+		n.Unknown += s.Done - s.Failed - s.Good - s.Due
 		at := map[string]int{}
 		before, unseen := len(all), 0
 		_, beyond := s.hidden(limits, whole)
@@ -48,17 +54,17 @@ func (r *run) sums(limits Scope, whole bool) (n hostSums, all []failure) {
 			if !known {
 				k = len(all)
 				at[h.Comment] = k
-				all = append(all, failure{Step: i + 1, ID: s.ID, Text: h.Comment})
+				all = append(all, failure{Step: i + 1, ID: r.Spec.label(s.ID), Text: h.Comment})
 			}
 			all[k].Hosts = append(all[k].Hosts, h.ID)
 		}
 		switch {
 		case unseen > 0:
-			all = append(all, failure{Step: i + 1, ID: s.ID, Text: limits.hiddenText(unseen)})
+			all = append(all, failure{Step: i + 1, ID: r.Spec.label(s.ID), Text: limits.hiddenText(unseen)})
 		case s.State == "failed" && len(all) == before && beyond:
-			all = append(all, failure{Step: i + 1, ID: s.ID, Text: limits.hiddenText(0)})
+			all = append(all, failure{Step: i + 1, ID: r.Spec.label(s.ID), Text: limits.hiddenText(0)})
 		case s.State == "failed" && len(all) == before:
-			all = append(all, failure{Step: i + 1, ID: s.ID, Text: s.Comment})
+			all = append(all, failure{Step: i + 1, ID: r.Spec.label(s.ID), Text: r.Spec.labels(s.Comment)})
 		}
 	}
 	for i := range all {
@@ -83,9 +89,14 @@ func (v runView) tiles() []tile {
 		out = append(out, tile{"Steps failed", fmt.Sprint(v.Failed), "is-failed"})
 	}
 	if n := v.Hosts; n.All > 0 {
-		out = append(out, tile{"Hosts done", fmt.Sprintf("%d of %d", n.Good+n.Bad, n.All), ""}, tile{"Hosts good", fmt.Sprint(n.Good), "is-ok"})
-		if n.Bad > 0 {
-			out = append(out, tile{"Hosts failed", fmt.Sprint(n.Bad), "is-failed"})
+		out = append(out, tile{"Hosts done", fmt.Sprintf("%d of %d", n.done(), n.All), ""})
+		for _, x := range []struct {
+			n           int
+			name, class string
+		}{{n.Good, "Hosts good", "is-ok"}, {n.Due, "Hosts that would change", "is-would_change"}, {n.Unknown, "Hosts with no result", "is-unfinished"}, {n.Bad, "Hosts failed", "is-failed"}} {
+			if x.n > 0 {
+				out = append(out, tile{x.name, fmt.Sprint(x.n), x.class})
+			}
 		}
 	}
 	if v.over() {

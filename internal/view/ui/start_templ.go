@@ -16,7 +16,7 @@ import (
 )
 
 //go:noinline
-func startPage(p page, c *Catalogue, runs []runView) templ.Component {
+func startPage(p page, c *Catalogue, runs []runView, more bool) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if len(runs) > 0 {
@@ -27,35 +27,63 @@ func startPage(p page, c *Catalogue, runs []runView) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, r.Spec.title())
 					writeHTML(templ_7745c5c3_Buffer, "</a>")
-					writePart(ctx, templ_7745c5c3_Buffer, badge(r.state()))
+					writePart(ctx, templ_7745c5c3_Buffer, runBadge(r))
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">")
 					writeText(templ_7745c5c3_Buffer, clock(r.Started))
 					writeHTML(templ_7745c5c3_Buffer, " by ")
 					writeText(templ_7745c5c3_Buffer, r.User)
 					writeHTML(templ_7745c5c3_Buffer, "</span></li>")
 				}
-				writeHTML(templ_7745c5c3_Buffer, "</ul></section>")
+				writeHTML(templ_7745c5c3_Buffer, "</ul>")
+				if more {
+					writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"/runs\">More runs</a></p>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</section>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, " <section aria-labelledby=\"orchestrations\"><h2 id=\"orchestrations\">Orchestrations of the tree</h2>")
+			writeHTML(templ_7745c5c3_Buffer, " <section aria-labelledby=\"orchestrations\"><h2 id=\"orchestrations\">")
+			writeText(templ_7745c5c3_Buffer, titled("Orchestrations of the tree", len(c.Orchestrations)))
+			writeHTML(templ_7745c5c3_Buffer, "</h2>")
 			if len(c.Orchestrations) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none: SLS files in the directories <code>orch</code> and <code>orchestrate</code> of the tree are shown here.</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<ul class=\"list\">")
-			for _, name := range c.Orchestrations {
+			for _, name := range c.Orchestrations[:min(shownEntries, len(c.Orchestrations))] {
 				writeHTML(templ_7745c5c3_Buffer, "<li><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, path("orchestrations", name))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, name)
 				writeHTML(templ_7745c5c3_Buffer, "</a></li>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</ul></section><section aria-labelledby=\"chains\"><h2 id=\"chains\">Chains of actions</h2>")
+			writeHTML(templ_7745c5c3_Buffer, "</ul>")
+			writePart(ctx, templ_7745c5c3_Buffer, cutNote(len(c.Orchestrations)))
+			writeHTML(templ_7745c5c3_Buffer, "</section><section aria-labelledby=\"chains\"><h2 id=\"chains\">")
+			writeText(templ_7745c5c3_Buffer, titled("Chains of actions", len(c.Chains)))
+			writeHTML(templ_7745c5c3_Buffer, "</h2>")
 			writePart(ctx, templ_7745c5c3_Buffer, entries("chains", c.Chains))
 			if p.may(Editor) {
-				writeHTML(templ_7745c5c3_Buffer, "<details class=\"card\"><summary>New chain</summary><form method=\"post\" action=\"/chains\">")
+				writeHTML(templ_7745c5c3_Buffer, "<details class=\"card\"")
+				if p.wrong("new") {
+					writeHTML(templ_7745c5c3_Buffer, " open")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "><summary>New chain</summary><form method=\"post\" action=\"/chains\">")
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
-				writeHTML(templ_7745c5c3_Buffer, "<label for=\"chain-name\">Name</label> <input id=\"chain-name\" name=\"name\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <label for=\"chain-description\">Description</label> <input id=\"chain-description\" name=\"description\" maxlength=\"500\" autocomplete=\"off\"> <button>Create chain</button></form></details>")
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"chain-name\">Name</label> <input id=\"chain-name\" name=\"name\" value=\"")
+				writeValue(templ_7745c5c3_Buffer, p.sent("new", "name", ""))
+				writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"")
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("chain-name", ""))
+				writeHTML(templ_7745c5c3_Buffer, ">")
+				writePart(ctx, templ_7745c5c3_Buffer, p.problem("chain-name"))
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"chain-description\">Description</label> <input id=\"chain-description\" name=\"description\" value=\"")
+				writeValue(templ_7745c5c3_Buffer, p.sent("new", "description", ""))
+				writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"500\" autocomplete=\"off\"")
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("chain-description", ""))
+				writeHTML(templ_7745c5c3_Buffer, ">")
+				writePart(ctx, templ_7745c5c3_Buffer, p.problem("chain-description"))
+				writeHTML(templ_7745c5c3_Buffer, "<button>Create chain</button></form></details>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</section><section aria-labelledby=\"templates\"><h2 id=\"templates\">Templates</h2>")
+			writeHTML(templ_7745c5c3_Buffer, "</section><section aria-labelledby=\"templates\"><h2 id=\"templates\">")
+			writeText(templ_7745c5c3_Buffer, titled("Templates", len(c.Templates)))
+			writeHTML(templ_7745c5c3_Buffer, "</h2>")
 			writePart(ctx, templ_7745c5c3_Buffer, entries("templates", c.Templates))
 			writeHTML(templ_7745c5c3_Buffer, "</section>")
 			return nil
@@ -65,14 +93,43 @@ func startPage(p page, c *Catalogue, runs []runView) templ.Component {
 	})
 }
 
+// cutNote says that a list of names is not whole.
+//
+//go:noinline
+func cutNote(all int) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
+		if all > shownEntries {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
+			writeText(templ_7745c5c3_Buffer, grouped(shownEntries))
+			writeHTML(templ_7745c5c3_Buffer, " of ")
+			writeText(templ_7745c5c3_Buffer, grouped(all))
+			writeHTML(templ_7745c5c3_Buffer, " are shown: <a href=\"/search\">Search</a> finds the others.</p>")
+		}
+		return nil
+	})
+}
+
+// runBadge is the state of a run, and whether it only showed what would change.
+//
+//go:noinline
+func runBadge(r runView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
+		writePart(ctx, templ_7745c5c3_Buffer, badge(r.state()))
+		if r.Spec.Test {
+			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">preview</span>")
+		}
+		return nil
+	})
+}
+
 //go:noinline
 func entries(kind string, all []Entry) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var9 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var18 templ.Component) (templ_7745c5c3_Err error) {
 		if len(all) == 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "<ul class=\"list\">")
-		for _, e := range all {
+		for _, e := range all[:min(shownEntries, len(all))] {
 			writeHTML(templ_7745c5c3_Buffer, "<li><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path(kind, e.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -90,21 +147,30 @@ func entries(kind string, all []Entry) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</li>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</ul>")
+		writePart(ctx, templ_7745c5c3_Buffer, cutNote(len(all)))
 		return nil
 	})
 }
 
+// titled is the head of a list with how many entries it has.
+func titled(text string, n int) string {
+	if n == 0 {
+		return text
+	}
+	return text + " (" + grouped(n) + ")"
+}
+
 //go:noinline
 func orchestrationPage(p page, name, description string, steps []plannedStep, chains []Entry) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var15 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var24 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, description)
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>Steps</h2>")
-			templ_7745c5c3_Var17 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var26 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 				for _, s := range steps {
 					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
 					writeText(templ_7745c5c3_Buffer, s.ID)
@@ -130,7 +196,7 @@ func orchestrationPage(p page, name, description string, steps []plannedStep, ch
 				}
 				return nil
 			})
-			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer, table("", "Steps", "Step", "Function", "Targets", "What", "After"))
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer, table("", "Steps", "Step", "Function", "Targets", "What", "After"))
 			writeHTML(templ_7745c5c3_Buffer, " <details class=\"card\"><summary>Picture of the requisites</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Requisites\"><img class=\"graph\" loading=\"lazy\" src=\"")
 			writeText(templ_7745c5c3_Buffer, path("orchestrations", name, "graph.svg"))
 			writeHTML(templ_7745c5c3_Buffer, "\" alt=\"The steps as boxes; arrows lead from what is required to what requires it\"></div></details> ")
@@ -148,29 +214,29 @@ func orchestrationPage(p page, name, description string, steps []plannedStep, ch
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func targetHelp() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "A glob (<code>web*</code>), IDs with commas (<code>web1,web2</code>), or an expression with the letter of its type: grain <code>G@os:Debian</code>, nodegroup <code>N@web</code>, regular expression <code>E@web\\d+</code>, compound <code>C@web* and G@os:Debian</code>.")
 		return nil
 	})
 }
 
 //go:noinline
-func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+func jobsPage(p page, f jobFilter, v jobList) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var38 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if f.audit() {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">What users did on these pages, or tried to do. Their runs are among the <a href=\"/jobs\">jobs</a>, too.</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <form class=\"filter\" method=\"get\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, f.path())
-			writeHTML(templ_7745c5c3_Buffer, "\" role=\"search\">")
+			writeHTML(templ_7745c5c3_Buffer, "\" role=\"search\"><div class=\"fields\"><div>")
 			if f.audit() {
 				writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">Part of the action, the object or the details</label> ")
 			} else {
@@ -178,18 +244,25 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<input id=\"text\" name=\"text\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, f.Text)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> <label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"></div><div><label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, f.User)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> ")
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"></div>")
+			writePart(ctx, templ_7745c5c3_Buffer, periodFields(f.period))
+			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			if !f.audit() {
 				writeHTML(templ_7745c5c3_Buffer, "<label class=\"check\"><input type=\"checkbox\" name=\"all\" value=\"yes\"")
 				if f.All {
 					writeHTML(templ_7745c5c3_Buffer, " checked")
 				}
-				writeHTML(templ_7745c5c3_Buffer, "> Steps, look-ups and actions on these pages, too</label> ")
+				writeHTML(templ_7745c5c3_Buffer, "> Steps, look-ups and actions on these pages, too</label>")
 			}
+			writePart(ctx, templ_7745c5c3_Buffer, sortField(v.listed))
 			writeHTML(templ_7745c5c3_Buffer, "<button>Show</button></form>")
-			if len(rows) == 0 {
+			if v.Problem != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
+				writeText(templ_7745c5c3_Buffer, v.Problem)
+				writeHTML(templ_7745c5c3_Buffer, "</p>")
+			} else if len(v.Rows) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
 				what := "Function"
@@ -197,8 +270,16 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 					what = "Action"
 				}
 				writeHTML(templ_7745c5c3_Buffer, " ")
-				templ_7745c5c3_Var33 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-					for _, x := range rows {
+				writePart(ctx, templ_7745c5c3_Buffer, listSum(v.listed))
+				writeHTML(templ_7745c5c3_Buffer, " ")
+				if v.listed.More && v.Sort != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">Only the newest ")
+					writeText(templ_7745c5c3_Buffer, grouped(jobsSorted))
+					writeHTML(templ_7745c5c3_Buffer, " are sorted: older ones are not in this list. Dates find them.</p>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, " ")
+				templ_7745c5c3_Var44 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					for _, x := range v.Rows {
 						writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
 						writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID))
 						writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -218,34 +299,35 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 						writeText(templ_7745c5c3_Buffer, x.User)
 						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-						if f.audit() {
-							writeText(templ_7745c5c3_Buffer, auditText(x))
-						} else {
-							writeText(templ_7745c5c3_Buffer, x.Status)
-						}
+						writeText(templ_7745c5c3_Buffer, x.outcome())
 						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer, table("jobs", p.Title, "Job", "Began", what, "On", "User", "Status"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer, listTable("jobs", p.Title, v.listed, headsOf("Job", "", "Began", "began", what, "function", "On", "on", "User", "user", "Status", "status")))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if more != "" {
+			if v.Sort != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
-				writeURL(templ_7745c5c3_Buffer, f.next(more))
+				writeURL(templ_7745c5c3_Buffer, v.at(0, ""))
+				writeHTML(templ_7745c5c3_Buffer, "\">Newest first</a></p>")
+				writePart(ctx, templ_7745c5c3_Buffer, listLinks(v.listed, jobsShown))
+			} else if v.Next != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, v.next())
 				writeHTML(templ_7745c5c3_Buffer, "\">Older ones</a></p>")
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var38), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func jobPage(p page, j jobView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var45 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var55 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var56 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<dl class=\"facts\"><div><dt>Function</dt><dd>")
 			writeText(templ_7745c5c3_Buffer, j.Fun)
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
@@ -315,7 +397,7 @@ func jobPage(p page, j jobView) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, jobResults(p, j))
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var45), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -324,7 +406,7 @@ func jobPage(p page, j jobView) templ.Component {
 //
 //go:noinline
 func jobResults(p page, j jobView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var72 templ.Component) (templ_7745c5c3_Err error) {
 		if j.Orchestration {
 			writeHTML(templ_7745c5c3_Buffer, "<ol class=\"steps\">")
 			for _, s := range j.Steps {
@@ -355,7 +437,7 @@ func jobResults(p page, j jobView) templ.Component {
 
 //go:noinline
 func stateHead(s stateResult, level string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var64 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
 		if level == "h3" {
 			writeHTML(templ_7745c5c3_Buffer, "<h3>")
 			writePart(ctx, templ_7745c5c3_Buffer, badge(s.Result))
@@ -380,7 +462,7 @@ func stateHead(s stateResult, level string) templ.Component {
 
 //go:noinline
 func stateBody(s stateResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var70 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var81 templ.Component) (templ_7745c5c3_Err error) {
 		if s.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, s.Comment)
@@ -391,10 +473,10 @@ func stateBody(s stateResult) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Diff of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, l := range diffLines(s.Diff) {
-				var templ_7745c5c3_Var73 = []any{l.class}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var73...)
+				var templ_7745c5c3_Var84 = []any{l.class}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var84...)
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var73).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var84).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, l.text)
 				writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -414,7 +496,7 @@ func stateBody(s stateResult) templ.Component {
 
 //go:noinline
 func hostResults(jid string, hosts []hostResult, more int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var89 templ.Component) (templ_7745c5c3_Err error) {
 		for _, h := range hosts {
 			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if h.Failed {

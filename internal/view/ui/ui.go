@@ -26,8 +26,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
-	"brine/internal/fleet/approval"
 )
 
 //go:generate go run ./generate
@@ -195,6 +193,7 @@ type page struct {
 	Who   *visit // nil: nobody has logged in
 	// Refresh has browsers without scripts load the page again.
 	Refresh bool
+	Bad     *rejected // a form of the page that was not taken; nil: none
 }
 
 func (p page) may(r Role) bool { return p.Who != nil && p.Who.role >= r }
@@ -225,21 +224,12 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	_, role := errors.AsType[*roleError](err)
-	_, forbidden := errors.AsType[*approval.ForbiddenError](err)
+	text := err.Error()
 	if e, ok := errors.AsType[*apiError](err); ok && e.kind == outOfScope {
-		s.fail(w, r, http.StatusForbidden, "Not allowed", strings.Replace(e.detail, "The token is", "You are", 1))
-		return
+		text = strings.Replace(e.detail, "The token is", "You are", 1)
 	}
-	switch {
-	case role || forbidden || errors.Is(err, errUngranted):
-		s.fail(w, r, http.StatusForbidden, "Not allowed", err.Error())
-		return
-	case errors.Is(err, ErrNotFound):
-		s.fail(w, r, http.StatusNotFound, "Not found", err.Error())
-		return
-	}
-	s.fail(w, r, http.StatusUnprocessableEntity, "This did not work", err.Error())
+	status, title := faultOf(err)
+	s.fail(w, r, status, title, text)
 }
 
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request, _ *visit) {

@@ -51,6 +51,7 @@ type fake struct {
 	full    error // what Record answers
 
 	faults, unsure []string // of chains
+	unfound        bool     // no hosts can be looked up
 
 	delivered []Delivery
 	recurring []Recurrence
@@ -74,6 +75,9 @@ func (f *fake) Steps(_ context.Context, sls string) (*value.List, string, error)
 }
 
 func (f *fake) Match(_ context.Context, expr string, _ MatchLevel) (ids []string, note string, err error) {
+	if f.unfound {
+		return nil, "", errors.New("the roster cannot be read")
+	}
 	ids, err = f.find(expr)
 	return ids, "", err
 }
@@ -572,7 +576,7 @@ func TestHostileText(t *testing.T) {
 		"/chains/friday/step?action=state&sls=" + q,
 		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
 		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + s.only().ID, "/runs/" + s.only().ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad", "/drift",
-		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
+		"/targets?expr=x", "/targets?expr=bad", "/runs?text=" + q + "&state=" + q + "&sort=" + q, "/search?q=" + q, "/history?sort=" + q, "/jobs?since=" + q + "&sort=" + q, "/hosts?sort=" + q, "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
 	} {
 		w := b.get(path)
 		if w.Code >= 500 {

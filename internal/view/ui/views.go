@@ -42,18 +42,13 @@ func stateSums(states []stateResult) string {
 }
 
 // next is the address of the older jobs.
-func (f jobFilter) next(before string) string {
-	q := url.Values{"before": {before}}
-	if f.Text != "" {
-		q.Set("text", f.Text)
+func (x jobList) next() string {
+	l := x.listed
+	l.Query = url.Values{"before": {x.Next}}
+	for k, v := range x.Query {
+		l.Query[k] = v
 	}
-	if f.User != "" {
-		q.Set("user", f.User)
-	}
-	if f.All && !f.audit() {
-		q.Set("all", "yes")
-	}
-	return f.path() + "?" + q.Encode()
+	return l.at(0, "")
 }
 
 // hostOfJob is the address of the results of one host in a job.

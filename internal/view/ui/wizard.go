@@ -272,7 +272,7 @@ func (s *Server) wizard(w http.ResponseWriter, r *http.Request, v *visit) {
 	if jid := r.URL.Query().Get("resume"); jobs.IsJID(jid) {
 		view.Resume = jid
 	}
-	render(w, r, http.StatusOK, wizardPage(page{Title: t.Name, At: "start", Who: v}, view))
+	render(w, r, statusOf(r), wizardPage(page{Title: t.Name, At: "start", Who: v, Bad: rejectedOf(r)}, view))
 }
 
 // templateAction is what the form of a template was sent for. Most often it only
@@ -313,17 +313,20 @@ func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {
 	if jid := r.PostForm.Get("resume"); jobs.IsJID(jid) {
 		view.Resume = jid
 	}
-	status := http.StatusOK
+	status, p := http.StatusOK, page{Title: t.Name, At: "start", Who: v}
 	if run {
 		if s.matchTargets(r, &view) && good {
 			spec := specOf(kept.Templates, t.Name, r)
 			spec.Resume, spec.Answers = view.Resume, answersOf(a)
-			s.begin(w, r, v, spec)
-			return
+			if spec.Test || r.PostForm.Get("confirm") == "yes" {
+				s.begin(w, r, v, spec, "GET /templates/{name}")
+				return
+			}
+			p.Bad = &rejected{Form: "run", Sent: r.PostForm, Faults: []fieldError{{"confirm-run", errUnconfirmed}}}
 		}
 		status = http.StatusUnprocessableEntity
 	}
-	render(w, r, status, wizardPage(page{Title: t.Name, At: "start", Who: v}, view))
+	render(w, r, status, wizardPage(p, view))
 }
 
 // answersOf is answers as their files have them.

@@ -77,7 +77,15 @@ func wizardPage(p page, v wizardView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			if p.may(Operator) {
-				writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"> Preview: only show what would change</label></p><p><label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\"> Yes, run it now and change the hosts</label></p><button name=\"op\" value=\"run\">Run</button>")
+				writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
+				if p.ticked("run", "test", "yes") {
+					writeHTML(templ_7745c5c3_Buffer, " checked")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "> Preview: only show what would change</label></p><p><label class=\"check\"><input id=\"confirm-run\" type=\"checkbox\" name=\"confirm\" value=\"yes\"")
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("confirm-run", ""))
+				writeHTML(templ_7745c5c3_Buffer, "> Yes, run it now and change the hosts</label></p>")
+				writePart(ctx, templ_7745c5c3_Buffer, p.problem("confirm-run"))
+				writeHTML(templ_7745c5c3_Buffer, " <button name=\"op\" value=\"run\">Run</button>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</form><p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, historyOf(kept.Templates, v.T.Name))

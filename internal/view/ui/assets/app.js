@@ -68,7 +68,7 @@ function windowed(box) {
   const row = list.firstElementChild?.getBoundingClientRect().height;
   if (!row) return;
   document.getElementById("window-links").hidden = true;
-  let all = Number(box.dataset.all), from = Number(box.dataset.from), live = "live" in box.dataset, busy = false, timer;
+  let all = Number(box.dataset.all), from = Number(box.dataset.from), live = "live" in box.dataset, busy = false, stale = null, timer;
   const size = () => {
     list.style.paddingTop = from * row + "px";
     list.style.paddingBottom = Math.max(0, all - from - list.children.length) * row + "px";
@@ -88,8 +88,13 @@ function windowed(box) {
       from = Number(next.dataset.from);
       live = "live" in next.dataset;
       size();
+      stale = null;
       document.getElementById("window-sum").textContent = all + (all === 1 ? " host" : " hosts") + ", those that failed first";
       if (focus) [...list.querySelectorAll("a")].find((a) => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
+    }
+    if (!next) {
+      stale ??= new Date();
+      document.getElementById("window-sum").textContent = "This list is not kept up to date since " + stale.toTimeString().slice(0, 8) + ". It tries again, and scrolling does.";
     }
     busy = false;
     if (live) timer = setTimeout(() => document.hidden || show(from), 2000);
@@ -163,6 +168,7 @@ function live(run) {
     source.addEventListener("open", () => {
       since = null;
       show();
+      sign(run);
     });
     source.addEventListener("error", fail);
     source.addEventListener("update", (e) => {
@@ -181,6 +187,7 @@ function live(run) {
   const fail = async () => {
     close();
     since ??= new Date();
+    document.title = "? " + title; // nobody knows how the run goes
     const answer = await fetch(location.href, { method: "HEAD", redirect: "manual", cache: "no-store" }).catch(() => null);
     if (document.hidden || source) return;
     if (answer?.type === "opaqueredirect") {
@@ -213,8 +220,8 @@ function preview(input) {
   const show = async () => {
     const mine = ++asked;
     const answer = await fetch("/targets?" + new URLSearchParams({ expr: input.value, kind: kind.value })).catch(() => null);
-    if (!answer || mine !== asked) return;
-    out.replaceChildren(...parse(await answer.text()).body.childNodes);
+    const text = answer?.ok && !answer.redirected ? await answer.text() : "<p class='hint bad'>It is not known who matches: the server does not answer, or the log-in has expired.</p>";
+    if (mine === asked) out.replaceChildren(...parse(text).body.childNodes);
   };
   input.addEventListener("input", () => {
     clearTimeout(timer);
@@ -324,6 +331,7 @@ function sortable(list) {
   }
 }
 
+document.querySelector("main [aria-invalid]")?.focus();
 const run = document.querySelector("[data-events]");
 if (run) live(run);
 else sign(document); // a run that was over when the page was loaded
