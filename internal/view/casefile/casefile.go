@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/core/host"
 	"brine/internal/py/source"
@@ -222,11 +223,11 @@ type reader struct {
 	suite *Suite
 }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`) })
 
 // checkName complains of a name that cannot be that of a file.
 func (r *reader) checkName(pos source.Pos, what, name string) bool {
-	if validName.MatchString(name) {
+	if validName().MatchString(name) {
 		return true
 	}
 	r.Fault(pos, "%s %q: names have letters, digits, '.', '_' and '-'", what, name)

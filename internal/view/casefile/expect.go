@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -155,7 +156,7 @@ func (r *reader) file(pos source.Pos, path string, v value.Value) FileWant {
 	f.User, f.Group, f.Target, f.Match = r.Text(m, "user"), r.Text(m, "group"), r.Text(m, "target"), r.pattern(m)
 	if m.Has("mode") {
 		f.Mode = cmp.Or(strings.TrimLeft(value.Str(m.At("mode")), "0"), "0")
-		if _, quoted := m.At("mode").(string); !quoted || !octal.MatchString(f.Mode) {
+		if _, quoted := m.At("mode").(string); !quoted || !octal().MatchString(f.Mode) {
 			r.Fault(m.Pos("mode"), "mode must be octal digits in quotes, such as '0644', not %s", value.Repr(m.At("mode")))
 		}
 	}
@@ -169,4 +170,4 @@ func (r *reader) file(pos source.Pos, path string, v value.Value) FileWant {
 	return f
 }
 
-var octal = regexp.MustCompile(`^[0-7]{0,4}$`)
+var octal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-7]{0,4}$`) })

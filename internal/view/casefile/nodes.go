@@ -2,6 +2,7 @@ package casefile
 
 import (
 	"regexp"
+	"sync"
 
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -62,12 +63,12 @@ func (r *reader) orchestration(c *Case, m *value.Map) {
 }
 
 // hostName is a host name without a domain, in lower case.
-var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) })
 
 // node reads one machine.
 func (r *reader) node(c *Case, pos source.Pos, name string, v value.Value) {
 	switch {
-	case !hostName.MatchString(name):
+	case !hostName().MatchString(name):
 		r.Fault(pos, "the machine %q: it must be a host name of at most 63 lower-case letters, digits and '-'", name)
 	case name == Controller || name == "localhost":
 		r.Fault(pos, "a machine cannot be named %s: that is where the orchestration runs", name)

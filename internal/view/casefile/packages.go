@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -31,15 +32,17 @@ type PackageFile struct{ Path, Text string }
 const DefaultVersion = "99.0"
 
 var (
-	packageName    = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
-	packageVersion = regexp.MustCompile(`^([0-9]+:)?[0-9][A-Za-z0-9.+~-]*$`)
-	unitName       = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9:_.@-]*$`)
-	userName       = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
-	relation       = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+( \((<<|<=|=|>=|>>) [A-Za-z0-9.+:~-]+\))?$`)
+	packageName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`) })
+	packageVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]+:)?[0-9][A-Za-z0-9.+~-]*$`) })
+	unitName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9:_.@-]*$`) })
+	userName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`) })
+	relation       = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+( \((<<|<=|=|>=|>>) [A-Za-z0-9.+:~-]+\))?$`)
+	})
 )
 
 // IsPackageName reports whether a package can have a name.
-func IsPackageName(name string) bool { return packageName.MatchString(name) }
+func IsPackageName(name string) bool { return packageName().MatchString(name) }
 
 // NewPackage is an empty package that has a service of its name.
 func NewPackage(pos source.Pos, name string) Package {
@@ -99,19 +102,19 @@ func (r *reader) onePackage(c *Case, pos source.Pos, item value.Value) {
 	r.Keys(of, "the package "+name, "conflicts", "depends", "files", "provides", "replaces", "services", "users", "version")
 	if of.Has("version") {
 		p.Version = r.Text(of, "version")
-		if !packageVersion.MatchString(p.Version) {
+		if !packageVersion().MatchString(p.Version) {
 			r.Fault(of.Pos("version"), "the version %q: versions of packages begin with a digit, such as 1.22.1-9", p.Version)
 		}
 	}
 	if of.Has("services") {
-		p.Services = r.matching(of, "services", unitName, "the service %q: it must be the name of a unit, without '.service'")
+		p.Services = r.matching(of, "services", unitName(), "the service %q: it must be the name of a unit, without '.service'")
 	}
-	p.Users = r.matching(of, "users", userName, "the user %q: names of users have lower-case letters, digits, '_' and '-'")
+	p.Users = r.matching(of, "users", userName(), "the user %q: names of users have lower-case letters, digits, '_' and '-'")
 	for _, x := range []struct {
 		key  string
 		into *[]string
 	}{{"conflicts", &p.Conflicts}, {"depends", &p.Depends}, {"provides", &p.Provides}, {"replaces", &p.Replaces}} {
-		*x.into = r.matching(of, x.key, relation, x.key+": %q must be a package, or one with a version such as 'libc6 (>= 2.36)'")
+		*x.into = r.matching(of, x.key, relation(), x.key+": %q must be a package, or one with a version such as 'libc6 (>= 2.36)'")
 	}
 	files := r.mapping(of, "files")
 	for k, v := range files.All() {

@@ -185,14 +185,16 @@ func (p *plan) clean(ctx context.Context, before []map[string]string) {
 var kept = []string{"/etc/ld.so.cache", "/lib/apk/db", "/usr/lib/sysimage/rpm", "/var/lib/dpkg", "/var/lib/pacman", "/var/lib/rpm"}
 
 // accountFiles are the backups of the files of accounts, and their lock.
-var accountFiles = regexp.MustCompile(`^/etc/(passwd-|shadow-|group-|gshadow-|subuid-|subgid-|\.pwd\.lock)$`)
+var accountFiles = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/etc/(passwd-|shadow-|group-|gshadow-|subuid-|subgid-|\.pwd\.lock)$`)
+})
 
 // left returns the files that are other than before, after what made them was undone. Times do
 // not count: a file that is written again has another one.
 func (p *plan) left(ctx context.Context, before, after map[string]string) ([]string, error) {
 	before, after = timeless(before), timeless(after)
 	left := slices.DeleteFunc(append(changedFiles(before, after), deletedFiles(before, after)...), func(path string) bool {
-		return accountFiles.MatchString(path) || slices.ContainsFunc(kept, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
+		return accountFiles().MatchString(path) || slices.ContainsFunc(kept, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
 	})
 	if p.m.ListsAll() || len(left) == 0 {
 		return left, nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/core/render"
 	"brine/internal/py/jinja"
@@ -137,12 +138,14 @@ func (w *World) walkFiles(root, dir string, found func(path string)) {
 // Parts of SLS files, as far as lines show them: states whose place in the file depends
 // on a template are there whether a case has them or not.
 var (
-	idLine    = regexp.MustCompile(`^(?:'([^']+)'|"([^"]+)"|([^\s#{%][^#]*?)):(?:\s+(?:\{\s*)?([a-z_]\w*\.[a-z_]\w*)\b.*)?\s*$`)
-	funLine   = regexp.MustCompile(`^(\s+)([a-z_]\w*)\.([a-z_]\w*)(?::.*)?$`)
-	modLine   = regexp.MustCompile(`^(\s+)([a-z_]\w*):\s*$`)
-	shortLine = regexp.MustCompile(`^\s+- ([a-z_]\w*)\s*$`)
+	idLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:'([^']+)'|"([^"]+)"|([^\s#{%][^#]*?)):(?:\s+(?:\{\s*)?([a-z_]\w*\.[a-z_]\w*)\b.*)?\s*$`)
+	})
+	funLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s+)([a-z_]\w*)\.([a-z_]\w*)(?::.*)?$`) })
+	modLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s+)([a-z_]\w*):\s*$`) })
+	shortLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+- ([a-z_]\w*)\s*$`) })
 	notID     = []string{"include", "exclude", "extend"}
-	inJinja   = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
+	inJinja   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`) })
 )
 
 // sls looks for states in an SLS file. Those of other renderers than Jinja and YAML are
@@ -154,7 +157,7 @@ func (c *Coverage) sls(name, path, text string) {
 	}
 	id, indent, mod := "", "", ""
 	for i, line := range strings.Split(text, "\n") {
-		if m := idLine.FindStringSubmatch(line); m != nil {
+		if m := idLine().FindStringSubmatch(line); m != nil {
 			id, indent, mod = m[1]+m[2]+m[3], "", ""
 			if slices.Contains(notID, id) {
 				id = ""
@@ -166,12 +169,12 @@ func (c *Coverage) sls(name, path, text string) {
 		if id == "" {
 			continue
 		}
-		if m := funLine.FindStringSubmatch(line); m != nil && (indent == "" || indent == m[1]) {
+		if m := funLine().FindStringSubmatch(line); m != nil && (indent == "" || indent == m[1]) {
 			indent, mod = m[1], ""
 			c.state(name, path, i+1, id, m[2]+"."+m[3])
-		} else if m := modLine.FindStringSubmatch(line); m != nil && (indent == "" || indent == m[1]) {
+		} else if m := modLine().FindStringSubmatch(line); m != nil && (indent == "" || indent == m[1]) {
 			indent, mod = m[1], m[2]
-		} else if m := shortLine.FindStringSubmatch(line); m != nil && mod != "" {
+		} else if m := shortLine().FindStringSubmatch(line); m != nil && mod != "" {
 			c.state(name, path, i+1, id, mod+"."+m[1])
 			mod = ""
 		}
@@ -184,7 +187,7 @@ func (c *Coverage) state(sls, path string, line int, id, fn string) {
 	c.States++
 	var pattern strings.Builder
 	rest := id
-	for loc := inJinja.FindStringIndex(rest); loc != nil; loc = inJinja.FindStringIndex(rest) {
+	for loc := inJinja().FindStringIndex(rest); loc != nil; loc = inJinja().FindStringIndex(rest) {
 		pattern.WriteString(regexp.QuoteMeta(rest[:loc[0]]) + ".*")
 		rest = rest[loc[1]:]
 	}
@@ -197,21 +200,23 @@ func (c *Coverage) state(sls, path string, line int, id, fn string) {
 
 // How templates read the pillar.
 var (
-	getKey  = regexp.MustCompile(`\bpillar\.get(?:['"]\])?\(\s*['"]([\w:.-]+)['"]`)
-	pathKey = regexp.MustCompile(`\bpillar((?:\.[A-Za-z_]\w*|\[['"][^'"\]]+['"]\])+)(?:\(\s*['"]([\w.-]+)['"])?`)
-	keyPart = regexp.MustCompile(`\.([A-Za-z_]\w*)|\[['"]([^'"\]]+)['"]\]`)
+	getKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bpillar\.get(?:['"]\])?\(\s*['"]([\w:.-]+)['"]`) })
+	pathKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bpillar((?:\.[A-Za-z_]\w*|\[['"][^'"\]]+['"]\])+)(?:\(\s*['"]([\w.-]+)['"])?`)
+	})
+	keyPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([A-Za-z_]\w*)|\[['"]([^'"\]]+)['"]\]`) })
 	methods = []string{"get", "items", "iteritems", "keys", "values", "update", "setdefault", "pop"}
 )
 
 // keys looks for keys of the pillar that a template reads.
 func (c *Coverage) keys(path, text string, seen map[string]bool) {
 	for i, line := range strings.Split(text, "\n") {
-		for _, m := range getKey.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range getKey().FindAllStringSubmatchIndex(line, -1) {
 			c.key(path, i+1, m[0]+1, line[m[2]:m[3]], seen)
 		}
-		for _, m := range pathKey.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range pathKey().FindAllStringSubmatchIndex(line, -1) {
 			var parts []string
-			for _, p := range keyPart.FindAllStringSubmatch(line[m[2]:m[3]], -1) {
+			for _, p := range keyPart().FindAllStringSubmatch(line[m[2]:m[3]], -1) {
 				parts = append(parts, p[1]+p[2])
 			}
 			if last := len(parts) - 1; slices.Contains(methods, parts[last]) {

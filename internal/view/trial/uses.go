@@ -60,7 +60,9 @@ func (r *reads) sources(v value.Value, roots []string) {
 }
 
 // imported is what a template imports or includes under a literal name.
-var imported = regexp.MustCompile(`\b(?:import|include|from|extends)\s+["']([^"']+)["']`)
+var imported = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:import|include|from|extends)\s+["']([^"']+)["']`)
+})
 
 // source notes a file of the tree.
 func (r *reads) source(name string, roots []string) {
@@ -74,7 +76,7 @@ func (r *reads) source(name string, roots []string) {
 		if err != nil {
 			continue // it is in another root, or a directory
 		}
-		for _, m := range imported.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range imported().FindAllStringSubmatch(string(text), -1) {
 			r.source(strings.TrimPrefix(m[1], "salt://"), append([]string{filepath.Dir(path)}, roots...))
 		}
 		return
