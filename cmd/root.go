@@ -52,10 +52,6 @@ import (
 	"brine/cmd/version"
 	"brine/cmd/worker"
 	"brine/internal/core/host"
-	"brine/internal/core/python/wire"
-	"brine/internal/core/render"
-	fleetkept "brine/internal/fleet/kept"
-	"brine/sshexec"
 )
 
 // otherPrograms are those of Salt's programs that brine is not.
@@ -275,16 +271,16 @@ func commands() []known {
 		{"formula", formula.New},
 		{"graph", plain(graph.New)},
 		{"history", history.New},
-		{fleetkept.Command, func(a *app.App) *cobra.Command { return kept.New(a, newRootCmd) }},
+		{kept.Name, func(a *app.App) *cobra.Command { return kept.New(a, newRootCmd) }},
 		{"init", scaffold.New},
 		{"lint", plain(lint.New)},
 		{"lsp", plain(lsp.New)},
 		{"notify", plain(notify.New)},
 		{"orchestrate", plain(orchestrate.New)},
 		{"plan", plain(plan.New)},
-		{render.PongoCommand, sandbox.NewPongo},
-		{wire.Starlark, sandbox.NewStarlark},
-		{sshexec.KeeperCommand, sandbox.NewKeeper},
+		{sandbox.Pongo, sandbox.NewPongo},
+		{sandbox.Starlark, sandbox.NewStarlark},
+		{sandbox.Keeper, sandbox.NewKeeper},
 		{"python-path", plain(pythonpath.New)},
 		{"react", plain(react.New)},
 		{"run", func(a *app.App) *cobra.Command { return run.New(a, app.AsBrine, nil) }},

@@ -13,11 +13,14 @@ import (
 	"brine/internal/fleet/kept"
 )
 
+// Name is the name of the command.
+const Name = kept.Command
+
 // New returns the process of a run that is kept. newRoot returns brine with all its
 // commands.
 func New(a *app.App, newRoot func(*app.App) *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   kept.Command + " <directory>",
+		Use:   Name + " <directory>",
 		Short: "Run what brine ui was asked to run",
 		Long: `Run what brine ui was asked to run, in a process that goes on when the server of the
 pages ends. The directory has the command line; the standard input is the lock of the

@@ -16,7 +16,7 @@ import (
 // NewKeeper returns the process that keeps connections to machines between runs.
 func NewKeeper(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   sshexec.KeeperCommand + " <directory>",
+		Use:   Keeper + " <directory>",
 		Short: "Keep connections for the runs of this user",
 		Long: `Keep connections to machines for the brine that started this one, and for later
 runs of the same user, at sockets in a directory. It ends by itself. It is of no use

@@ -6,13 +6,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/internal/core/python/wire"
 	"brine/internal/core/render"
+	"brine/sshexec"
+)
+
+// The names of the commands.
+const (
+	Pongo    = render.PongoCommand
+	Starlark = wire.Starlark
+	Keeper   = sshexec.KeeperCommand
 )
 
 // NewPongo returns the process in which the renderer pongo2 runs a template.
 func NewPongo(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   render.PongoCommand,
+		Use:   Pongo,
 		Short: "Render a pongo2 template for the process that started this one",
 		Long: `Render a pongo2 template for the brine that started this one, which gives it on
 standard input. It is of no use by hand.

@@ -4,14 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
-	"brine/internal/core/python/wire"
 	"brine/internal/core/star"
 )
 
 // NewStarlark returns the process in which the Starlark modules of a tree run.
 func NewStarlark(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   wire.Starlark,
+		Use:   Starlark,
 		Short: "Run Starlark modules for the process that started this one",
 		Long: `Run the Starlark modules of a tree for the brine that started this one, which sends
 them on standard input. It is of no use by hand.

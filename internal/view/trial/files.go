@@ -82,7 +82,7 @@ func (r *Report) each(visit func(res *Result, rule string, pos source.Pos, title
 	}
 }
 
-// coverageRule is that of what no case touched, which is no failure.
+// coverageRule is that of what no case touched, which fails nothing.
 const coverageRule = "coverage"
 
 // level is how bad what a rule finds is.

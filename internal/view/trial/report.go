@@ -263,7 +263,7 @@ func (r *Report) Data() *value.Map {
 	return data
 }
 
-// coverageData has a check for each kind of what no case touched. It is no failure: what is
+// coverageData has a check for each kind of what no case touched. It fails nothing: what is
 // missing is named in a check that was not made.
 func (r *Report) coverageData() *value.Map {
 	host := value.NewMap(0)

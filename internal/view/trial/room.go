@@ -16,7 +16,8 @@ func (l *Lab) atATime() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// A room has the memory for machines; nil: that is not known, and bounds nothing.
+// A room has the memory for machines. One without a semaphore bounds nothing: the memory is
+// not known.
 type room struct {
 	all   int
 	taken *semaphore.Weighted
@@ -27,7 +28,7 @@ type room struct {
 func (l *Lab) room(plans []*plan) (*room, error) {
 	all, free := l.Pool.Room()
 	if all == 0 {
-		return nil, nil //nolint:nilnil // a nil room bounds nothing
+		return &room{}, nil
 	}
 	machines, most := 0, 0
 	for _, p := range plans {
@@ -54,7 +55,7 @@ func (p *plan) machines() int {
 // take waits until there is memory for the machines of a test, and returns what gives it back.
 // A test that needs more than all of it runs alone.
 func (r *room) take(ctx context.Context, p *plan) (back func()) {
-	if r == nil {
+	if r.taken == nil {
 		return func() {}
 	}
 	n := int64(min(p.machines(), r.all))

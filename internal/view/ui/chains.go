@@ -655,7 +655,7 @@ func stepOf(c chainView, sent url.Values) stepForm {
 
 // save writes the step of a form to the file of its chain.
 func (f *stepForm) save(st *chainStore, c *chain.Chain) error {
-	if f.Faults = f.lacks(); len(f.Faults) > 0 {
+	if f.Faults = f.empty(); len(f.Faults) > 0 {
 		return f.Faults[0]
 	}
 	text, err := f.text(c)
@@ -671,8 +671,8 @@ func (f *stepForm) save(st *chainStore, c *chain.Chain) error {
 // stepNeeds are the fields that the form of a step cannot be without.
 var stepNeeds = []string{"targets", "packages", "command", "sls", "source"}
 
-// lacks names the fields of the form that are needed and empty.
-func (f *stepForm) lacks() (out []fieldError) {
+// empty names the fields of the form that are needed and empty.
+func (f *stepForm) empty() (out []fieldError) {
 	for _, name := range stepFields[f.Action] {
 		optional := !slices.Contains(stepNeeds, name) || f.Action == chain.Upgrade && name == "packages" || f.Action == chain.Wait && f.Fields["event"] == ""
 		if f.Fields[name] == "" && !optional {

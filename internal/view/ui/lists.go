@@ -66,7 +66,7 @@ func (l listed) toggled(key string) string {
 	return key
 }
 
-// direction is how the list is sorted by a key, as ARIA has it; "": by another one.
+// direction is how the list is sorted by a key, in words of ARIA; "": by another one.
 func (l listed) direction(key string) string {
 	switch {
 	case key == "":
