@@ -52,7 +52,7 @@ var examples = map[string]Examples{
 		},
 		good: []string{
 			"greet:\n  local.test.echo:\n    - tgt: {{ data.id }}\n    - args:\n      - text: {{ data.text }}\n",
-			"greet:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.deploy\n      - pillar: {release: {{ data.release | json }}}\n",
+			"greet:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.deploy\n      - pillar: {release: {{ data.release | json }}}\n-- salt/orch/deploy.sls --\nshow:\n  test.nop: []\n",
 		},
 	},
 	badSlot: {
