@@ -65,7 +65,7 @@ var resolvers = map[string]string{
 	"internal/core/formula hashTree":    "hashes the text of a link",
 	"internal/core/grains disks":        "reads /sys",
 	"internal/core/undo real":           "names what is kept; it is changed by the name that was given",
-	"internal/core/undo led":        "the same",
+	"internal/core/undo led":            "the same",
 	"internal/fleet/machine add":        "copies the text of a link",
 	"internal/fleet/machine sumOfFiles": "hashes the text of a link",
 	"internal/fleet/jobs beside":        "reads /proc",

@@ -63,12 +63,14 @@ func (m *markdown) table(r *Run) {
 				left++
 				continue
 			}
-			result := "ok"
-			if failed {
+			n, result := s.Count.ByStatus, "ok"
+			switch {
+			case failed:
 				result = "**failed**"
+			case n[Skipped] > 0 && n[OK]+n[Changed]+n[Pending] == 0:
+				result = "skipped"
 			}
-			n := s.Count.ByStatus
-			m.printf("| %s | %s | %s | %d | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK]+n[Skipped], n[Changed]+n[Pending], n[Failed], n[NotRun], human(s.Length))
+			m.printf("| %s | %s | %s | %d | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK], n[Changed]+n[Pending], n[Failed], n[NotRun]+n[Skipped], human(s.Length))
 		}
 	}
 	if left > 0 {

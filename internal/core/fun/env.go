@@ -157,6 +157,9 @@ type UI struct {
 	// OnTook gets how long a part of a run took that began at a time and ends
 	// now: "grains" and "pillar" of a machine, "render" of an SLS. Call Took.
 	OnTook func(part, of string, began time.Time)
+	// OnBranch gets the branches of Jinja that templates take, with the paths of their
+	// files: see jinja.Options.
+	OnBranch func(file string, off int32, yes bool)
 }
 
 // Took tells that a part of a run which began at a time has ended.

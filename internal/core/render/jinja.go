@@ -66,7 +66,7 @@ func (e *Engine) jinjaEnv(sls bool, saltenv string) *jinja.Env {
 	o.MaxTime = e.maxTime()
 	o.MaxMemory = int(e.limit("jinja_max_memory") * (1 << 20))
 	o.Profile = e.profile
-	if note := e.noteBranch; note != nil {
+	if note := e.env.OnBranch; note != nil && !e.many { // engines that share are of several runs
 		o.Branch = func(template string, off int32, yes bool) { note(e.absOf(template), off, yes) }
 	}
 	env := jinja.New(o, &loader{e: e, saltenv: saltenv})
@@ -477,10 +477,6 @@ func saltPrefix(je *jinja.Error) (prefix string, raised bool) {
 	}
 	return "Jinja error: ", true
 }
-
-// NoteBranches has note get each branch of a Jinja template that is rendered from now on, with
-// the path of its file on this machine: see [jinja.Options].
-func (e *Engine) NoteBranches(note func(file string, off int32, yes bool)) { e.noteBranch = note }
 
 // Branches returns the branches of a Jinja template, which is an SLS or another one, of the
 // environment base.

@@ -81,8 +81,6 @@ type Engine struct {
 	abs   bool // errors show absolute paths
 	// lenient: undefined variables print as nothing
 	lenient bool
-	// noteBranch gets the branches of templates that are rendered; nil: nobody does.
-	noteBranch func(file string, off int32, yes bool)
 
 	*Shared
 	salt  *saltObject

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/internal/core/fun"
-	"brine/internal/core/render"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/casefile"
@@ -165,7 +164,7 @@ func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, of
 	}
 	if w.Covers {
 		of.branches = map[branchKey]bool{}
-		render.For(env).NoteBranches(noteBranches(of.branches))
+		env.OnBranch = noteBranches(of.branches)
 	}
 	low, failed = c.run(ctx, env)
 	rec.sources(low, c.roots)
