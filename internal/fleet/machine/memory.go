@@ -16,7 +16,7 @@ func (p *Pool) Room() (room int, free int64) {
 	for _, dir := range p.memoryGroups() {
 		limit, ok := p.number(path.Join(dir, "memory.max"))
 		used, known := p.number(path.Join(dir, "memory.current"))
-		if ok && known && (free == 0 || limit-used < free) {
+		if used -= p.cached(dir); ok && known && (free == 0 || limit-used < free) {
 			free = max(limit-used, 1)
 		}
 	}
@@ -36,6 +36,22 @@ func (p *Pool) meminfo() int64 {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "MemAvailable:" {
 			kib, _ := strconv.ParseInt(words[1], 10, 64)
 			return kib << 10
+		}
+	}
+	return 0
+}
+
+// cached returns how much of the memory that a control group uses has files that nobody has
+// used of late: it is free as soon as somebody needs it.
+func (p *Pool) cached(group string) int64 {
+	text, err := p.Host.ReadFile(path.Join(group, "memory.stat"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, ok := strings.CutPrefix(line, "inactive_file "); ok {
+			bytes, _ := strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+			return bytes
 		}
 	}
 	return 0

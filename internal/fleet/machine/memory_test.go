@@ -24,6 +24,10 @@ func TestRoom(t *testing.T) {
 			"/proc/meminfo": gib, "/proc/self/cgroup": "1:name=systemd:/x\n0::/a/b\n",
 			"/sys/fs/cgroup/a/memory.max": "805306368\n", "/sys/fs/cgroup/a/memory.current": "268435456\n",
 		}, 2},
+		{"files in memory are free", map[string]string{
+			"/proc/meminfo": gib, "/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/memory.stat": "anon 5\ninactive_file 536870912\n",
+			"/sys/fs/cgroup/memory.max": "1073741824\n", "/sys/fs/cgroup/memory.current": "1073741824\n",
+		}, 2},
 		{"nothing is left", map[string]string{
 			"/proc/meminfo": gib, "/proc/self/cgroup": "0::/\n",
 			"/sys/fs/cgroup/memory.max": "10\n", "/sys/fs/cgroup/memory.current": "20\n",
