@@ -62,7 +62,7 @@ func Parse(text string) []*ACL {
 }
 
 func parseEntry(l string) (e Entry, ok bool) {
-	l, _, _ = strings.Cut(l, "\t") // what follows is a remark about the mask
+	l, remark, _ := strings.Cut(l, "\t")
 	l, e.Default = strings.CutPrefix(l, "default:")
 	kind, rest, ok := strings.Cut(l, ":")
 	i := strings.LastIndexByte(rest, ':')
@@ -74,7 +74,11 @@ func parseEntry(l string) (e Entry, ok bool) {
 	default:
 		return e, false
 	}
-	e.Kind, e.Name, e.Perm = kind, unescape(rest[:i]), bits(rest[i+1:])
+	perms := rest[i+1:]
+	if left, ok := strings.CutPrefix(strings.TrimSpace(remark), "#effective:"); ok {
+		perms = left // what the mask leaves of them: the rest lets nobody in
+	}
+	e.Kind, e.Name, e.Perm = kind, unescape(rest[:i]), bits(perms)
 	return e, true
 }
 

@@ -105,6 +105,16 @@ func TestACL(t *testing.T) {
 	}
 }
 
+// TestMasked: an entry is what the mask leaves of it, so that a mode that shut an entry out is
+// mended, and not reported as if it were there.
+func TestMasked(t *testing.T) {
+	t.Parallel()
+	all := mod.Parse("# file: /d\nuser::rw-\nuser:ua:rw-\t#effective:---\nuser:ub:rwx\t\t#effective:r--\nmask::r--\nother::---\n")
+	if len(all) != 1 || len(all[0].Entries) != 5 || all[0].Entries[1].Perm != 0 || all[0].Entries[2].Perm != 4 {
+		t.Fatalf("%+v", all)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("# file: a\\040b\n# owner: root\n# group: x\nuser::rwx\nuser:a:rwx\t#effective:r--\ndefault:mask::r--\n")
 	f.Fuzz(func(_ *testing.T, text string) {
