@@ -230,18 +230,8 @@ func (c *comparison) differences(kind fun.Kind, name string) string {
 			}
 		}
 	}
-	// Files of Salt that serve on other systems have other arguments.
-	files := slices.Sorted(maps.Keys(salt))
-	if same := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !ours[f] }); len(same) > 0 {
-		files = same
-	}
-	for _, f := range files {
-		for _, a := range salt[f] {
-			if !have[a] && !open {
-				have[a] = true
-				lacks = append(lacks, a)
-			}
-		}
+	if !open {
+		lacks = lackedOf(salt, ours, have)
 	}
 	if len(lacks) > 0 {
 		what = append(what, "No "+strings.Join(lacks, ", ")+".")
@@ -250,6 +240,24 @@ func (c *comparison) differences(kind fun.Kind, name string) string {
 		what = append(what, "Accepted without effect: "+strings.Join(idle, ", ")+".")
 	}
 	return strings.Join(what, " ")
+}
+
+// lackedOf returns the arguments in files of Salt that a function does not have. Files that
+// serve on other systems than ours have other arguments.
+func lackedOf(salt args, ours, have map[string]bool) (lacks []string) {
+	files := slices.Sorted(maps.Keys(salt))
+	if same := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !ours[f] }); len(same) > 0 {
+		files = same
+	}
+	for _, f := range files {
+		for _, a := range salt[f] {
+			if !have[a] {
+				have[a] = true
+				lacks = append(lacks, a)
+			}
+		}
+	}
+	return lacks
 }
 
 // saltFile returns the name of the file of Salt that a function follows.

@@ -276,11 +276,12 @@ func (r *Report) coverageData() *value.Map {
 		host.Set(fmt.Sprintf("brine_|-%d %s_|-%s_|-test", i, id, id), ret)
 	}
 	for _, part := range r.Coverage.parts() {
-		text := fmt.Sprintf("%d of %d", len(part.missing), part.all)
+		var text strings.Builder
+		fmt.Fprintf(&text, "%d of %d", len(part.missing), part.all)
 		for _, p := range part.missing {
-			text += "\n" + r.place(p.Pos) + ": " + p.Name
+			text.WriteString("\n" + r.place(p.Pos) + ": " + p.Name)
 		}
-		add(part.what, text, len(part.missing) > 0)
+		add(part.what, text.String(), len(part.missing) > 0)
 	}
 	whys, names := r.Coverage.unseen()
 	for _, why := range whys {

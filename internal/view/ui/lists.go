@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -42,9 +43,7 @@ func listedOf(path, what string, q url.Values, filter ...string) listed {
 // at is the address of the part that begins after some entries, in an order.
 func (l listed) at(from int, sort string) string {
 	q := url.Values{}
-	for k, v := range l.Query {
-		q[k] = v
-	}
+	maps.Copy(q, l.Query)
 	if sort != "" {
 		q.Set("sort", sort)
 	}

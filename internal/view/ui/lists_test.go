@@ -215,7 +215,7 @@ func TestSearch(t *testing.T) {
 	if w := b.get("/search?q=" + jidAt(1)); w.Header().Get("Location") != "/runs/"+jidAt(1) {
 		t.Errorf("a job id leads to %q", w.Header().Get("Location"))
 	}
-	s.fake.unfound = true
+	s.unfound = true
 	if text := html.UnescapeString(find("web")); !strings.Contains(text, "Not everything was looked through: the roster cannot be read") || !strings.Contains(text, ">websites<") {
 		t.Errorf("where the hosts cannot be read: %s", text)
 	}

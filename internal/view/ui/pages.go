@@ -396,7 +396,7 @@ func (s *Server) listedJobs(ctx context.Context, f jobFilter, x *jobList) error 
 	if err != nil {
 		return err
 	}
-	x.listed.More = more != ""
+	x.More = more != ""
 	if x.Sort != "" {
 		if err := sorted(x.listed, all, jobOrder()); err != nil {
 			return err
@@ -407,7 +407,7 @@ func (s *Server) listedJobs(ctx context.Context, f jobFilter, x *jobList) error 
 	x.From, x.All = 0, len(all)
 	if before == "" {
 		x.Rows = all[:min(jobsShown, len(all))]
-		if len(all) > jobsShown || x.listed.More {
+		if len(all) > jobsShown || x.More {
 			x.Next = x.Rows[len(x.Rows)-1].JID
 		}
 	} else {

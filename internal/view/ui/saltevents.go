@@ -56,10 +56,12 @@ func (s *Server) saltEvents(w http.ResponseWriter, r *http.Request) {
 func (s *Server) sendSaltEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	ready, texts, ended := make(chan struct{}), make(chan string), make(chan error, 1)
+	ready, texts, ended := make(chan struct{}), make(chan string), make(chan struct{})
+	var fault error // of the events; known when they have ended
 	limits := v.limits()
 	go func() {
-		ended <- s.back(ctx).events(ctx, func() { close(ready) }, func(tag string, data *value.Map) bool {
+		defer close(ended)
+		fault = s.back(ctx).events(ctx, func() { close(ready) }, func(tag string, data *value.Map) bool {
 			if data = limits.eventSeen(tag, data); data == nil {
 				return true
 			}
@@ -72,9 +74,9 @@ func (s *Server) sendSaltEvents(w http.ResponseWriter, r *http.Request, v *visit
 		})
 	}()
 	select {
-	case err := <-ended:
-		if err != nil && ctx.Err() == nil {
-			writeSaltError(w, err)
+	case <-ended:
+		if fault != nil && ctx.Err() == nil {
+			writeSaltError(w, fault)
 		}
 		return
 	case <-ready:

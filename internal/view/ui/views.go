@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -45,9 +46,7 @@ func stateSums(states []stateResult) string {
 func (x jobList) next() string {
 	l := x.listed
 	l.Query = url.Values{"before": {x.Next}}
-	for k, v := range x.Query {
-		l.Query[k] = v
-	}
+	maps.Copy(l.Query, x.Query)
 	return l.at(0, "")
 }
 

@@ -243,7 +243,7 @@ func (s *pgSession) ResetSession(ctx context.Context) error {
 
 // pgTx is a transaction.
 type pgTx struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // Commit and Rollback of database/sql take none
 	s   *pgSession
 }
 
