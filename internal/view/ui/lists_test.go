@@ -175,7 +175,7 @@ func TestListRuns(t *testing.T) {
 	b := s.browser(Viewer)
 	for path, want := range map[string]string{
 		"/runs": "50 of 60 runs", "/runs?state=failed": "3 runs", "/runs?state=lost": "1 run", "/runs?user=ann&text=ORCH.1": "5 runs", "/runs?since=2001-01-01&until=2001-02-01": "There are no such runs",
-		"/runs?state=good": "There is no state good", "/runs?until=x": "is not a date", "/runs?sort=-run": "orch.59",
+		"/runs?state=good": "nknown state", "/runs?until=x": "is not a date", "/runs?sort=-run": "orch.59",
 	} {
 		if got := html.UnescapeString(b.get(path).Body.String()); !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
 			t.Errorf("%s: no %q: %s", path, want, got)

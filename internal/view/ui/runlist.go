@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (s *Server) runList(w http.ResponseWriter, r *http.Request, v *visit) {
 	x.Text, x.User, x.State, x.period = x.Query.Get("text"), x.Query.Get("user"), x.Query.Get("state"), period{x.Query.Get("since"), x.Query.Get("until")}
 	from, to, err := x.times()
 	if err == nil && x.State != "" && !slices.Contains(runStates, x.State) {
-		err = onField("state", "there is no state "+x.State)
+		err = onField("state", fmt.Sprintf("unknown state %q: write one of %s", x.State, strings.Join(runStates, ", ")))
 	}
 	var rows []runView
 	if err == nil {
