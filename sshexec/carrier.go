@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
 )
 
 // A carrier is a connection to a host on which commands are started: brine's own, or
@@ -33,7 +32,8 @@ type request struct {
 }
 
 // A session is a command under way. wait returns its exit status, 128 after a signal,
-// when it and its output have ended.
+// when it and its output have ended. It answers what the host asks in the meantime, so
+// that somebody has to call it at once.
 type session struct {
 	stdin  io.WriteCloser
 	stdout io.Reader
@@ -47,6 +47,43 @@ type ownCarrier struct {
 	forwardsAgent bool // the ssh-agent, to what runs there
 }
 
+// newOwnCarrier makes a carrier of a connection. Somebody has to call wait, which returns when the
+// connection has ended. One goroutine does so, where ssh.NewClient would have three: of
+// thousands of connections their stacks are a tenth of the memory. A host that may use
+// the ssh-agent opens channels for it, which the library knows how to take.
+func newOwnCarrier(conn ssh.Conn, chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request, lends bool) (o *ownCarrier, wait func()) {
+	if lends {
+		return &ownCarrier{ssh: ssh.NewClient(conn, chans, reqs), forwardsAgent: true}, func() { _ = conn.Wait() }
+	}
+	return &ownCarrier{ssh: &ssh.Client{Conn: conn}}, func() {
+		refuse(chans, reqs)
+		_ = conn.Wait() // until then a channel may be asked for that nobody ever answers
+	}
+}
+
+// refuse says no to all that a host asks, until the connection ends. Keepalives are such
+// questions: any answer will do.
+func refuse(chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request) {
+	for chans != nil || reqs != nil {
+		select {
+		case ch, ok := <-chans:
+			if !ok {
+				chans = nil
+				continue
+			}
+			_ = ch.Reject(ssh.UnknownChannelType, "brine opens channels, and takes none")
+		case r, ok := <-reqs:
+			if !ok {
+				reqs = nil
+				continue
+			}
+			if r.WantReply {
+				_ = r.Reply(false, nil)
+			}
+		}
+	}
+}
+
 func (o *ownCarrier) Close() error { return o.ssh.Close() }
 
 func (o *ownCarrier) dial(ctx context.Context, host string, port int) (net.Conn, error) {
@@ -58,74 +95,122 @@ func (o *ownCarrier) probe() error {
 	return err
 }
 
-// ttyModes make a terminal pass bytes as they are.
-func ttyModes() ssh.TerminalModes {
-	return ssh.TerminalModes{
-		ssh.ECHO: 0, ssh.ECHONL: 0, ssh.ICANON: 0, ssh.ISIG: 0, ssh.IEXTEN: 0, ssh.OPOST: 0, ssh.ONLCR: 0, ssh.OCRNL: 0,
-		ssh.ICRNL: 0, ssh.INLCR: 0, ssh.IGNCR: 0, ssh.IXON: 0, ssh.IXOFF: 0, ssh.ISTRIP: 0, ssh.CS8: 1, ssh.PARENB: 0,
-	}
-}
-
 // sessionPauses are the pauses before a session that the host refused is asked for again:
 // where it allows few (MaxSessions), one that has just ended still counts for a moment.
 var sessionPauses = [...]time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond, time.Second}
 
-// open opens a session.
-func (o *ownCarrier) open() (*ssh.Session, error) {
+// openSession opens the channel of a session with what opens channels.
+func openSession(open func(kind string, data []byte) (ssh.Channel, <-chan *ssh.Request, error)) (ssh.Channel, <-chan *ssh.Request, error) {
 	for _, pause := range sessionPauses {
-		sess, err := o.ssh.NewSession()
+		ch, reqs, err := open("session", nil)
 		if _, refused := errors.AsType[*ssh.OpenChannelError](err); !refused {
-			return sess, err
+			return ch, reqs, err
 		}
 		time.Sleep(pause)
 	}
-	return o.ssh.NewSession()
+	return open("session", nil)
 }
+
+// begin starts the command of a request on the channel of a session.
+func (r request) begin(ch ssh.Channel) error {
+	kind := "exec"
+	if r.subsystem {
+		kind = "subsystem"
+	}
+	ok, err := ch.SendRequest(kind, true, ssh.Marshal(struct{ Text string }{r.line}))
+	if err == nil && !ok {
+		err = errors.New("the host does not start the command")
+	}
+	return err
+}
+
+// terminal asks for a terminal that passes bytes as they are.
+func terminal(ch ssh.Channel) error {
+	modes := make([]byte, 0, 5*20)
+	for _, off := range []byte{
+		ssh.ECHO, ssh.ECHONL, ssh.ICANON, ssh.ISIG, ssh.IEXTEN, ssh.OPOST, ssh.ONLCR, ssh.OCRNL,
+		ssh.ICRNL, ssh.INLCR, ssh.IGNCR, ssh.IXON, ssh.IXOFF, ssh.ISTRIP, ssh.PARENB,
+	} {
+		modes = append(modes, off, 0, 0, 0, 0)
+	}
+	modes = append(modes, ssh.CS8, 0, 0, 0, 1, 0) // the last one ends the list
+	ok, err := ch.SendRequest("pty-req", true, ssh.Marshal(struct {
+		Term                         string
+		Columns, Rows, Width, Height uint32
+		Modes                        string
+	}{"dumb", 80, 24, 640, 192, string(modes)}))
+	if err == nil && !ok {
+		err = errors.New("the host gives no terminal")
+	}
+	return err
+}
+
+// killedStatus is the status of a command that a signal ended.
+const killedStatus = 128
+
+// exitOf serves what a host asks about a channel until it is closed, and returns the exit
+// status of the command, which is not known where the host did not say it.
+func exitOf(reqs <-chan *ssh.Request) (status int, known bool) {
+	for r := range reqs {
+		switch r.Type {
+		case "exit-status":
+			var m struct{ Status uint32 }
+			if ssh.Unmarshal(r.Payload, &m) == nil {
+				status, known = int(m.Status), true
+			}
+		case "exit-signal":
+			status, known = killedStatus, true
+		}
+		if r.WantReply { // such as a keepalive
+			_ = r.Reply(false, nil) // the channel is closing if it fails
+		}
+	}
+	return status, known
+}
+
+// A channelInput is what a command reads: its end is not the end of the channel.
+type channelInput struct{ ssh.Channel }
+
+func (c channelInput) Close() error { return c.CloseWrite() }
 
 func (o *ownCarrier) run(r request, stderr io.Writer) (*session, error) {
-	sess, err := o.open()
+	ch, reqs, err := openSession(o.ssh.OpenChannel)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{wait: func() (int, error) { return exitOf(sess.Wait()) }, close: sess.Close}
-	if s.stdin, err = sess.StdinPipe(); err == nil {
-		s.stdout, err = sess.StdoutPipe()
-	}
-	sess.Stderr = stderr
-	if err == nil && o.forwardsAgent && !r.subsystem {
+	s := &session{stdin: channelInput{ch}, stdout: ch, close: ch.Close}
+	if o.forwardsAgent && !r.subsystem {
 		// A server that does not want it says no, and is worked on all the same.
-		_ = agent.RequestAgentForwarding(sess)
+		_, err = ch.SendRequest("auth-agent-req@openssh.com", true, nil)
 	}
 	if err == nil && r.tty {
-		err = sess.RequestPty("dumb", 24, 80, ttyModes())
+		err = terminal(ch)
 	}
-	switch {
-	case err != nil:
-	case r.subsystem:
-		if err = sess.RequestSubsystem(r.line); err == nil {
-			// The library waits for what it started itself alone.
-			s.wait = func() (int, error) { return 0, errors.New("a subsystem is not waited for") }
-		}
-	default:
-		err = sess.Start(r.line)
+	if err == nil {
+		err = r.begin(ch)
 	}
 	if err != nil {
-		_ = sess.Close()
+		_ = ch.Close()
+		go ssh.DiscardRequests(reqs)
 		return nil, err
 	}
-	return s, nil
-}
-
-// exitOf returns the exit status of a session that has ended.
-func exitOf(err error) (int, error) {
-	var exit *ssh.ExitError
-	switch {
-	case err == nil:
-		return 0, nil
-	case !errors.As(err, &exit):
-		return 0, err
-	case exit.Signal() != "":
-		return 128, nil
+	if r.subsystem {
+		go ssh.DiscardRequests(reqs)
+		s.wait = func() (int, error) { return 0, errors.New("a subsystem is not waited for") }
+		return s, nil
 	}
-	return exit.ExitStatus(), nil
+	said := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(stderr, ch.Stderr())
+		close(said)
+	}()
+	s.wait = func() (int, error) {
+		status, known := exitOf(reqs)
+		<-said
+		if !known {
+			return 0, errors.New("the host closed the session without the exit status of its command")
+		}
+		return status, nil
+	}
+	return s, nil
 }

@@ -531,10 +531,11 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		return nil, l.failed(ctx, way, err, stage.Load().(Stage), keyErr.Load(), fail)
 	}
 	t.note("logged in", "user", t.user, "version", string(conn.ServerVersion()), "after", time.Since(l.last).Round(time.Millisecond))
-	own := &ownCarrier{ssh: ssh.NewClient(conn, chans, reqs)}
+	lends := t.forward != "" && t.doubt.Load() == nil
+	own, wait := newOwnCarrier(conn, chans, reqs, lends)
 	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, via: t.via(), pulse: beat, cost: costOf(way), files: d.o.Host, way: own, closed: make(chan struct{}), shown: shown}
 	go func() {
-		_ = conn.Wait()
+		wait()
 		_ = c.Close()
 	}()
 	if t.alive > 0 {
@@ -543,12 +544,11 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 	if why := t.doubt.Load(); why != nil {
 		c.doubt = *why
 	}
-	if t.forward != "" && c.doubt == nil {
+	if lends {
 		if err := agent.ForwardToRemote(own.ssh, t.forward); err != nil {
 			_ = c.Close()
 			return nil, fail(Auth, fmt.Errorf("the ssh-agent cannot be lent: %w", err), "see SSH_AUTH_SOCK, or take agent-forwarding out of the roster")
 		}
-		own.forwardsAgent = true
 	}
 	return c, nil
 }

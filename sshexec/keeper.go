@@ -629,14 +629,7 @@ func (h *keptHost) Start(cmd master.Command, env []string, files [3]*os.File) (m
 
 // begin starts the command of a session.
 func (h *keptHost) begin(s *keptSession, cmd master.Command, env []string) error {
-	ch, reqs, err := h.channel("session", nil)
-	for _, pause := range sessionPauses {
-		if _, refused := errors.AsType[*ssh.OpenChannelError](err); !refused {
-			break
-		}
-		time.Sleep(pause)
-		ch, reqs, err = h.channel("session", nil)
-	}
+	ch, reqs, err := openSession(h.channel)
 	if err != nil {
 		return err
 	}
@@ -646,15 +639,7 @@ func (h *keptHost) begin(s *keptSession, cmd master.Command, env []string) error
 		name, val, _ := strings.Cut(v, "=")
 		_, _ = ch.SendRequest("env", false, ssh.Marshal(struct{ Name, Value string }{name, val})) // the host may refuse any
 	}
-	kind := "exec"
-	if cmd.Subsystem {
-		kind = "subsystem"
-	}
-	ok, err := ch.SendRequest(kind, true, ssh.Marshal(struct{ Text string }{cmd.Line}))
-	if err == nil && !ok {
-		err = errors.New("the host does not start the command")
-	}
-	return err
+	return request{line: cmd.Line, subsystem: cmd.Subsystem}.begin(ch)
 }
 
 // Dial connects from the host to a port.
@@ -689,26 +674,10 @@ type keptSession struct {
 	from   *keptSession // that started it ahead, and knows its end; nil: this one
 }
 
-// killedStatus is the status of a command that a signal ended.
-const killedStatus = 128
-
 // take takes the requests of the host about a session.
 func (s *keptSession) take(reqs <-chan *ssh.Request) {
-	defer close(s.exit)
-	for r := range reqs {
-		switch r.Type {
-		case "exit-status":
-			var m struct{ Status uint32 }
-			if ssh.Unmarshal(r.Payload, &m) == nil {
-				s.status, s.known = int(m.Status), true
-			}
-		case "exit-signal":
-			s.status, s.known = killedStatus, true
-		}
-		if r.WantReply {
-			_ = r.Reply(false, nil) // the channel is closing if it fails
-		}
-	}
+	s.status, s.known = exitOf(reqs)
+	close(s.exit)
 }
 
 // Wait waits for the end of the command and of its output.
