@@ -92,6 +92,7 @@ soak: ## full counts: fuzzers for five minutes each, the race run five times, 50
 	CGO_ENABLED=1 $(GO) test -race -count=5 -timeout 120m -skip TestChaos ./...
 	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos ./e2e
 	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 120m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|MariaDB|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd|TestUIConsole' ./e2e ./internal/fleet/jobs ./internal/core/event ./internal/fleet/returner/...
+	BRINE_SSHCONF_SEEDS=1000 BRINE_TEST_KILLS=200 $(GO) test -count=1 -timeout 60m -p 1 ./internal/core/sshconf ./internal/core/python
 	BRINE_SOAK=1 $(GO) test -count=1 -timeout 30m -v -p 1 -run 'TestHostileFleet|TestHostileMachines' ./sshexec/link ./e2e
 	sh .ci/release-test
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,12 +101,16 @@ def loop():
     return n
 `
 
-// TestKills kills the helper at random moments: a call is answered whole or fails,
+// TestKills kills the helper at random moments, BRINE_TEST_KILLS times: a call is answered whole or fails,
 // and the next one works.
 func TestKills(t *testing.T) {
 	t.Parallel()
+	kills := 10
+	if n, err := strconv.Atoi(os.Getenv("BRINE_TEST_KILLS")); err == nil {
+		kills = n
+	}
 	env := tree(t, false, map[string]string{"salt/_modules/mymod.py": module})
-	for n := range 50 {
+	for n := range kills {
 		pid, err := call(t.Context(), env, "mymod.pid")
 		if err != nil {
 			t.Fatalf("%d: the helper did not start again: %v", n, err)

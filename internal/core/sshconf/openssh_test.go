@@ -465,7 +465,7 @@ func genSeeds() int {
 	if _, err := fmt.Sscan(os.Getenv("BRINE_SSHCONF_SEEDS"), &n); err == nil {
 		return n
 	}
-	return 200
+	return 50
 }
 
 // wideValues are tried of each keyword where BRINE_SSHCONF_SEEDS asks for much;
