@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ type site struct {
 	env  []string
 	// limit is how many descriptors a brine may have; 0 is as many as the test.
 	limit int
+	exe   string // of brine; "" is the test's own
 }
 
 // newSite starts an sshd and lays out a controller that knows its host key.
@@ -97,7 +99,7 @@ func (s *site) program(name string, args ...string) result {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := exec.CommandContext(ctx, self)
+	c := exec.CommandContext(ctx, cmp.Or(s.exe, self))
 	c.Args = append([]string{name}, args...)
 	if s.limit > 0 {
 		link := s.path(name)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -82,6 +83,7 @@ type pages struct {
 	errs *lockedBuffer
 	link string
 	env  []string // of brine, beside the usual
+	exe  string   // of brine; "" is the test's own
 }
 
 // startUI starts brine ui and a browser.
@@ -177,7 +179,7 @@ func (p *pages) brineTo(args ...string) *exec.Cmd {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	c := exec.CommandContext(p.t.Context(), self)
+	c := exec.CommandContext(p.t.Context(), cmp.Or(p.exe, self))
 	c.Args = append([]string{"brine"}, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
 	c.Env = append(c.Env, p.env...)

@@ -16,31 +16,40 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"brine/internal/core/version"
 	"brine/internal/testkit/browsertest"
+	"brine/internal/testkit/sshtest"
 )
 
 // TestUIConsole has two people with different roles build, check, approve, schedule and run a
-// chain over many hosts, two of which fail, while the server is killed and restarted; a webhook
-// starts it, and a receiver is told of it. Nothing is lost or run twice. BRINE_SOAK has ten
-// times as many hosts.
+// chain over many SSH hosts, two of which fail, while the server is killed, restarted and
+// upgraded; a webhook starts it, and a receiver is told of it. Nothing is lost or run twice.
+// BRINE_SOAK has ten times as many hosts.
 func TestUIConsole(t *testing.T) {
 	t.Parallel()
-	hosts := 100
+	hosts, atOnce := 100, 20
 	if os.Getenv("BRINE_SOAK") != "" {
 		hosts = 1000
 	}
 	rcv := newHookReceiver(t, loopback(t, "127.0.0.1:0"))
+	sshd := sshtest.Start(t, sshtest.Options{Env: []string{"BRINE_TEST_RUN=1"}})
 	dir := t.TempDir()
 	var roster strings.Builder
-	for i := range hosts {
-		fmt.Fprintf(&roster, "web%d: {connection: local}\n", i)
+	for i, addr := range sshd.Hosts(hosts) {
+		fmt.Fprintf(&roster, "web%d: {host: %s}\n", i, addr)
 	}
 	p := pagesOf(t, dir, map[string]string{
-		"roster": roster.String(),
+		"roster":           roster.String(),
+		".ssh/known_hosts": read(t, sshd.KnownHosts),
 		"master": "id: ctl\ncachedir: " + dir + "/cache\nfile_roots: {base: [" + dir + "/tree]}\nqueue: {store: sqlite3, database: " + dir + "/queue.db}\nchains_dir: " + dir + "/chains\n" +
-			"notify: {all: {kind: webhook, url: '" + rcv.URL + "', events: [succeeded, failed, waiting], allow_private: 127.0.0.1}}\n",
-		"tree/once.sls": "once:\n  cmd.run:\n    - name: echo {{ grains.id }} >> " + dir + "/ran; while [ ! -e " + dir + "/go ]; do sleep 0.05; done; echo done{% if grains.id in ['web7', 'web42'] %}; echo disk is full >&2; exit 1{% endif %}\n",
+			"notify: {all: {kind: webhook, url: '" + rcv.URL + "', events: [succeeded, failed, waiting], allow_private: 127.0.0.1}}\n" +
+			fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\nssh_max_procs: %d\n", sshd.User, sshd.Key, sshd.Port, atOnce),
+		"tree/once.sls": "once:\n  cmd.run:\n    - name: echo {{ grains.id }} >> " + dir + "/ran; read go < " + dir + "/gate; echo done{% if grains.id in ['web7', 'web42'] %}; echo disk is full >&2; exit 1{% endif %}\n",
 	})
+	p.env = append(p.env, "SSH_AUTH_SOCK=")
+	p.exe = installed(t, dir)
+	// Each line lets one host go on.
+	gate := fifo(t, dir+"/gate")
 	ran := func() []string {
 		text, _ := os.ReadFile(dir + "/ran")
 		out := strings.Fields(string(text))
@@ -73,14 +82,14 @@ func TestUIConsole(t *testing.T) {
 		t.Errorf("check: %s", text)
 	}
 	editor := p.account("ann")
-	version := func() string {
+	edited := func() string {
 		_, text, _ := editor.get("/chains/friday")
 		_, rest, _ := strings.Cut(text, `name="version" value="`)
 		out, _, _ := strings.Cut(rest, `"`)
 		return out
 	}
 	for _, form := range [][]string{{"/chains/friday/approve", "step", "", "who", "any"}, {"/chains/friday/schedule", "at", "2099-12-01T04:00", "confirm", "yes"}} {
-		if code, text, _ := editor.post(form[0], append(form[1:], "version", version())...); code != http.StatusSeeOther {
+		if code, text, _ := editor.post(form[0], append(form[1:], "version", edited())...); code != http.StatusSeeOther {
 			t.Fatalf("%s: %d: %s", form[0], code, text)
 		}
 	}
@@ -95,20 +104,31 @@ func TestUIConsole(t *testing.T) {
 	ben.Do(t, visible("#run-state.is-waiting"), click("form[action$='/approve'] button"), visible("#run-state"))
 	wait(t, "the run to begin", func() bool { return len(ran()) > 0 })
 	ben.Do(t, p.at(run), visible("#run-state.is-running"))
-	// The server is killed, and then told to end, while the hosts work.
-	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+	// The server is killed, told to end, and upgraded, while the hosts work.
+	for _, how := range []string{"kill", "restart", "upgrade"} {
+		sig := syscall.SIGTERM
+		if how == "kill" {
+			sig = syscall.SIGKILL
+		}
 		_ = p.cmd.Process.Signal(sig)
 		_ = p.cmd.Wait()
+		if how == "upgrade" {
+			upgrade(t, p.exe)
+		}
 		ben.Do(t, visible("#run > .problem"))
 		p.serve("--users", users, "--hooks", hooks, "--listen", strings.TrimPrefix(p.base, "http://"))
 		ben.Do(t, visible("#run > .problem a"), click("#run > .problem a"))
 		login(ben, "ben")
 		ben.Do(t, visible("#run-state.is-running"))
 		if at := browsertest.Get(t, ben, chromedp.Evaluate[string](`location.pathname`)); at != run {
-			t.Errorf("the log-in leads to %s, not to %s", at, run)
+			t.Errorf("%s: the log-in leads to %s, not to %s", how, at, run)
 		}
 	}
-	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+	if out, err := p.brineTo("version").Output(); err != nil || strings.Contains(string(out), version.Number()) {
+		t.Errorf("the program after its upgrade is %s: %v", out, err)
+	}
+	wait(t, "as many hosts as work at a time", func() bool { return len(ran()) == atOnce })
+	if _, err := gate.WriteString(strings.Repeat("\n", 2*hosts)); err != nil {
 		t.Fatal(err)
 	}
 	ben.Do(t, visible("#run-state.is-failed"))
@@ -133,9 +153,13 @@ func TestUIConsole(t *testing.T) {
 	for _, fault := range ben.Axe(t, false) {
 		t.Error(fault)
 	}
-	// A webhook starts it, once, when it needs no approval any more.
+	t.Logf("%d log-ins by SSH for %d hosts", strings.Count(sshd.Log(), "Accepted publickey"), hosts)
+	// A webhook starts it, once, when it needs no approval any more, and has fewer hosts.
 	editor = p.account("ann")
-	if code, text, _ := editor.post("/chains/friday/approve", "step", "", "who", "nobody", "version", version()); code != http.StatusSeeOther {
+	if code, text, _ := editor.post("/chains/friday/targets", "step", "1", "targets", "web4*", "version", edited()); code != http.StatusSeeOther {
+		t.Fatalf("targets: %d: %s", code, text)
+	}
+	if code, text, _ := editor.post("/chains/friday/approve", "step", "", "who", "nobody", "version", edited()); code != http.StatusSeeOther {
 		t.Fatalf("approve: %d: %s", code, text)
 	}
 	for _, want := range []int{http.StatusAccepted, http.StatusConflict} {
@@ -160,8 +184,14 @@ func TestUIConsole(t *testing.T) {
 	if out, err := p.brine("worker", "--queue", "ops", "--drain-empty").CombinedOutput(); err != nil {
 		t.Logf("worker: %v: %s", err, out) // two hosts fail
 	}
-	if n := len(ran()); n != 2*hosts {
-		t.Errorf("the step ran %d times, want %d", n, 2*hosts)
+	again := 0
+	for i := range hosts {
+		if strings.HasPrefix(strconv.Itoa(i), "4") {
+			again++
+		}
+	}
+	if n := len(ran()); n != hosts+again {
+		t.Errorf("the step ran %d times, want %d", n, hosts+again)
 	}
 	if got := told(); len(got) != 1 || !strings.HasPrefix(got[0], "failed ") || got[0] == "failed "+jid {
 		t.Errorf("told %v of the webhook", got)

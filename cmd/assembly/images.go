@@ -3,10 +3,12 @@
 package assembly
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
 	"brine/internal/core/agents"
+	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/sshexec"
 )
@@ -15,9 +17,22 @@ import (
 func Images(o EnvOptions, getenv func(string) string, opts *value.Map) *sshexec.Images {
 	dir, named := AgentDir(opts, getenv)
 	return &sshexec.Images{
-		Exe: o.Exe, Dir: dir, Named: named, Embedded: agents.FS(), Shared: sharedAgents(o.Exe),
+		Exe: running(o.Exe), Dir: dir, Named: named, Embedded: agents.FS(), Shared: sharedAgents(o.Exe),
 		Cache: filepath.Join(o.Config.CacheDir, "ssh"),
 	}
+}
+
+// running is a path of the running program, which is the same program also after its file was
+// replaced by an upgrade.
+func running(exe string) string {
+	const own = "/proc/self/exe"
+	if self, err := host.Executable(); err != nil || exe != self {
+		return exe
+	}
+	if _, err := os.Stat(own); err != nil {
+		return exe
+	}
+	return own
 }
 
 // sharedAgents returns where packages install the agents of other platforms:

@@ -20,18 +20,29 @@ import (
 //go:embed axe/axe.min.js.gz
 var axe []byte
 
-// axeRun has axe look at a page by rules.
-const axeRun = `axe.run({runOnly: %s}).then(r =>
+// axeRun has axe look at a page by rules, or by the rules of tags. The one about the size of
+// targets is off by default.
+const axeRun = `axe.run({runOnly: %s, rules: {"target-size": {enabled: true}}}).then(r =>
 	r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ") + " " + n.failureSummary).join("; ")))`
 
-// Axe returns what axe finds wrong with the page by WCAG 2.1, levels A and AA; or
+// Axe returns what axe finds wrong with the page by WCAG 2.2, levels A and AA; or
 // only with its contrast.
 func (b *Tab) Axe(t *testing.T, contrast bool) []string {
 	t.Helper()
-	rules := `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]`
 	if contrast {
-		rules = `["color-contrast"]`
+		return b.AxeRule(t, "color-contrast")
 	}
+	return b.axe(t, `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]`)
+}
+
+// AxeRule returns what is wrong with the page by one rule of axe.
+func (b *Tab) AxeRule(t *testing.T, rule string) []string {
+	t.Helper()
+	return b.axe(t, fmt.Sprintf("[%q]", rule))
+}
+
+func (b *Tab) axe(t *testing.T, rules string) []string {
+	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(axe))
 	if err != nil {
 		t.Fatal(err)
