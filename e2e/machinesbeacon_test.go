@@ -4,12 +4,15 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"brine/internal/fleet/queue"
+	"brine/internal/py/value"
 	"brine/internal/testkit/machine"
 )
 
@@ -24,7 +27,7 @@ func TestMachinesBeacon(t *testing.T) {
 	f := bootFleet(t, image, dir, 2)
 	for path, text := range map[string]string{
 		"salt/react.sls":   "clean:\n  runner.state.orchestrate:\n    - args:\n      - mods: clean\n      - pillar: {id: {{ data.id }}, mount: {{ data.mount }}}\n",
-		"salt/clean.sls":   "clean up:\n  salt.function:\n    - name: cmd.run\n    - tgt: {{ pillar.id }}\n    - arg: ['rm -f {{ pillar.mount }}/big']\n",
+		"salt/clean.sls":   "clean up:\n  salt.function:\n    - name: cmd.run\n    - tgt: {{ pillar.id }}\n    - arg: ['rm -f {{ pillar.mount }}/big; echo {{ pillar.mount }} >>/root/cleaned']\n",
 		"salt/changed.sls": "note:\n  caller.cmd.run:\n    - args:\n      - cmd: echo {{ data.id }} {{ data.path }} {{ data.change }} >>" + dir + "/changed\n      - python_shell: true\n",
 		"master": "id: ctl\nfile_roots: {base: [" + dir + "/salt]}\ncachedir: " + dir + "/cache\nqueue: {store: sqlite3, database: " + dir + "/queue.db}\n" +
 			"reactor:\n  - 'salt/beacon/*/diskusage/*': [salt://react.sls]\n  - 'salt/beacon/*/inotify/*': [salt://changed.sls]\nreactor_coalesce:\n  - 'salt/beacon/*/diskusage/*': [id, mount]\n",
@@ -77,7 +80,40 @@ func TestMachinesBeacon(t *testing.T) {
 	until("the beacons look", func() bool { return f.machines[0].Shell("/", "brine beacon list | grep -c looked").Stdout == "2\n" })
 	run(0, "dd if=/dev/zero of=/data/big bs=1M count=7 status=none")
 	until("the disk is cleaned up", func() bool { return f.machines[0].Shell("/", "test ! -e /data/big").Exit == 0 })
-	run(1, "test -s /data/big")
+	run(1, "test -s /data/big && test ! -e /root/cleaned")
+	// Each look that found the disk full has one reaction, at most, and that cleaned up once.
+	reactions := 0
+	until("the reactions are done", func() bool {
+		out, err := f.command(brine, "run", "queue.list", "--out=json").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := value.ParseJSON(string(out))
+		m, ok := v.(*value.Map)
+		if err != nil || !ok {
+			t.Fatalf("%v: %s", err, out)
+		}
+		reactions = 0
+		for _, v := range m.All() {
+			e := v.(*value.Map)
+			switch state := e.Str("state"); {
+			case !strings.HasPrefix(e.Str("event"), "salt/beacon/box1/diskusage/"):
+				t.Errorf("an entry of the queue: %s", value.Repr(e))
+			case state == queue.Queued || state == queue.Running:
+				return false
+			case state != queue.Done:
+				t.Errorf("a reaction is %s: %s", state, value.Repr(e))
+			}
+			reactions++
+		}
+		return true
+	})
+	if reactions == 0 {
+		t.Error("the queue has no reaction")
+	}
+	if out := f.machines[0].Shell("/", "grep -cx /data /root/cleaned"); out.Stdout != fmt.Sprintln(reactions) {
+		t.Errorf("%d reactions are done, and cleaned up %s times", reactions, out.Stdout)
+	}
 	run(0, "echo two >/etc/watched")
 	until("the change is told", func() bool {
 		b, _ := os.ReadFile(filepath.Join(dir, "changed"))

@@ -31,6 +31,8 @@ type sinks struct {
 	mu     sync.Mutex
 	all    map[string]*jobs.Sink
 	bad    map[string]error // those that cannot work as they are configured
+
+	white, black []string // which events are stored: globs or regular expressions of tags
 }
 
 // returnerNames is a setting that names returners: text with commas, or a list.
@@ -181,7 +183,21 @@ func (r *sinks) check(asked, caches []string) error {
 	}
 	try(asked, r.config, r.kwargs)
 	try(others, "", nil)
+	if r.s.Cfg.Kind == config.Master && value.Truth(opts.At("event_return")) {
+		errs = append(errs, r.filters(opts))
+	}
 	return errors.Join(errs...)
+}
+
+// filters reads which events are stored.
+func (r *sinks) filters(opts *value.Map) error {
+	read := func(key string, to *[]string) (err error) {
+		if *to, err = jobs.Patterns(key, opts.At(key)); err != nil {
+			return fmt.Errorf("%s%w", placeOf(opts, key), err)
+		}
+		return nil
+	}
+	return errors.Join(read("event_return_whitelist", &r.white), read("event_return_blacklist", &r.black))
 }
 
 // tapEvents stores the run's own events where event_return says so.
@@ -191,7 +207,6 @@ func (r *sinks) tapEvents(opts *value.Map) {
 	if len(names) == 0 {
 		return
 	}
-	white, black := returnerNames(opts.At("event_return_whitelist")), returnerNames(opts.At("event_return_blacklist"))
 	var to []*jobs.Sink
 	for _, n := range names {
 		s, err := r.sink(n, "", nil)
@@ -210,7 +225,7 @@ func (r *sinks) tapEvents(opts *value.Map) {
 		questions = value.Truth(v)
 	}
 	r.s.bus.Tap(func(e event.Event) {
-		if e.Foreign || !jobs.MatchEvent(e, white, black) || !questions && e.Data.Str("fun") == "saltutil.find_job" {
+		if e.Foreign || !jobs.MatchEvent(e, r.white, r.black) || !questions && e.Data.Str("fun") == "saltutil.find_job" {
 			return
 		}
 		for _, s := range to {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,6 +184,39 @@ func (s *Sink) work(over context.Context) {
 	if stuck {
 		w.resend(over, true)
 	}
+}
+
+// Patterns reads an option that chooses events: globs or regular expressions, as a list or as
+// text with commas.
+func Patterns(key string, v value.Value) (out []string, err error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		out = Names(v)
+	case *value.List:
+		for _, x := range v.Items {
+			p, ok := x.(string)
+			if !ok {
+				return nil, fmt.Errorf("%s must be a list of strings, not %s", key, value.Repr(v))
+			}
+			out = append(out, p)
+		}
+	default:
+		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, value.Kind(v))
+	}
+	return out, CheckPatterns(key, out)
+}
+
+// CheckPatterns returns an error for a pattern that matches nothing but itself: it has a
+// character that is meant for a regular expression, and is none.
+func CheckPatterns(key string, patterns []string) error {
+	for _, p := range patterns {
+		if _, err := pyre.Compile(p, 0); err != nil && strings.ContainsAny(p, `()|+^$\{}`) {
+			return fmt.Errorf("%s: %q is neither a glob nor a regular expression: %w", key, p, err)
+		}
+	}
+	return nil
 }
 
 // MatchEvent reports whether an event of a tag is to be stored: on the white

@@ -227,23 +227,13 @@ func (p *parser) filters() {
 			if len(*x.at) == 0 && len(p.Errs) == 0 && !strings.HasPrefix(x.key, "exclude") {
 				p.Fault("%s names nothing: leave it out for all events", x.key)
 			}
-		case x.option != "":
-			switch v := p.opts.At(x.option).(type) {
-			case nil:
-			case string:
-				*x.at = jobs.Names(v)
-			case *value.List:
-				if *x.at = fun(v); len(*x.at) < v.Len() {
-					p.Fault("%s must be a list of strings, not %s", x.option, value.Repr(v))
-				}
-			default:
-				p.Fault("%s must be a list of strings, not %s", x.option, value.Kind(v))
+			if err := jobs.CheckPatterns(x.key, *x.at); err != nil {
+				p.Fault("%v", err)
 			}
-		}
-		for _, pattern := range *x.at {
-			// What has a character that globs do not have is meant as a regular expression.
-			if _, err := pyre.Compile(pattern, 0); err != nil && strings.ContainsAny(pattern, `()|+^$\{}`) {
-				p.Fault("%s: %q is neither a glob nor a regular expression: %v", x.key, pattern, err)
+		case x.option != "":
+			var err error
+			if *x.at, err = jobs.Patterns(x.option, p.opts.At(x.option)); err != nil {
+				p.Fault("%v", err)
 			}
 		}
 	}

@@ -121,6 +121,10 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %v", value.Repr(bad), err)
 		}
 	}
+	opts := value.MapOf(Option, value.MapOf("out", value.MapOf("kind", "file", "path", "x")), "event_return_blacklist", "salt/(job|run")
+	if _, err := Read(opts, "/", os.ReadFile); err == nil || !strings.Contains(err.Error(), `event_return_blacklist: "salt/(job|run" is neither a glob nor`) {
+		t.Errorf("a wrong expression: %v", err)
+	}
 	if _, err := Read(value.MapOf(Option, value.MapOf("a/b", value.MapOf("kind", "file", "path", "x"))), "/", os.ReadFile); err == nil || !strings.Contains(err.Error(), "letters, digits") {
 		t.Errorf("a/b: %v", err)
 	}
