@@ -261,7 +261,7 @@ type known struct {
 func commands() []known {
 	return []known{
 		{"agent", plain(agent.New)},
-		{"apply", func(a *app.App) *cobra.Command { return plan.NewApply(a, newRootCmd, nil) }},
+		{"apply", func(a *app.App) *cobra.Command { return plan.NewApply(a, newRootCmd, planned(), nil) }},
 		{"call", func(a *app.App) *cobra.Command { return call.New(a, app.AsBrine, nil) }},
 		{"chain", chain.New},
 		{"check", plain(check.New)},
@@ -277,7 +277,7 @@ func commands() []known {
 		{"lsp", plain(lsp.New)},
 		{"notify", plain(notify.New)},
 		{"orchestrate", plain(orchestrate.New)},
-		{"plan", plain(plan.New)},
+		{"plan", func(a *app.App) *cobra.Command { return plan.New(a, planned(), nil) }},
 		{sandbox.Pongo, sandbox.NewPongo},
 		{sandbox.Starlark, sandbox.NewStarlark},
 		{sandbox.Keeper, sandbox.NewKeeper},
@@ -318,4 +318,9 @@ func enough(args []string) []string {
 		return commandsOfFunctions // a mistake in one may be meant for another
 	}
 	return args[:1]
+}
+
+// planned are the definitions that brine plan and brine apply make plans of.
+func planned() plan.Definitions {
+	return plan.Definitions{Chain: chain.Planned, Template: template.Planned}
 }

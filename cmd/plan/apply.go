@@ -31,22 +31,23 @@ type applyOptions struct {
 	yes      bool
 	fleet    app.FleetFlags // limit, summary, verbose, group
 	without  bool
+	answers  string // to the template of the plan
 }
 
 // applyGroups are the flags of brine apply in its help.
-var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes limit without-unreachable"}}, app.TargetGroups...)
+var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes answers limit without-unreachable"}}, app.TargetGroups...)
 
 // NewApply returns "brine apply". commands returns brine with all its commands, of
-// which a plan names one.
-func NewApply(a *app.App, commands func(*app.App) *cobra.Command, runF func(context.Context, *applyOptions, []string) error) *cobra.Command {
+// which a plan names one; define has the chains and templates.
+func NewApply(a *app.App, commands func(*app.App) *cobra.Command, define Definitions, runF func(context.Context, *applyOptions, []string) error) *cobra.Command {
 	o := &applyOptions{}
 	c := &cobra.Command{
 		Use:   "apply <plan> [<key>=<value>...]",
 		Short: "Run a plan of 'brine plan -o', if nothing changed since",
 		Long: `Run what a plan shows. brine makes the plan again first: if the tree, the pillar,
 the roster, the targets or the answers of machines have changed since, it runs
-nothing and shows what changed. Secret arguments are not stored in the plan; give
-them again.
+nothing and shows what changed. Secret arguments, and the answers to a template,
+are not stored in the plan; give them again.
 
 On a terminal it asks before it runs.
 
@@ -54,7 +55,8 @@ Exit status: that of the planned command; 1 the plan is outdated or cannot be
 read, targets were left out, or the answer was no; 64 usage error.`,
 		Example: `  brine apply deploy.plan
   brine apply deploy.plan --yes --out=json
-  brine apply deploy.plan pillar='{"db_password": "..."}'`,
+  brine apply deploy.plan pillar='{"db_password": "..."}'
+  brine apply update.plan --answers last`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -66,13 +68,14 @@ read, targets were left out, or the answer was no; 64 usage error.`,
 			if runF != nil {
 				return runF(c.Context(), o, args)
 			}
-			return runApply(c.Context(), a, c, o, commands, args)
+			return runApply(c.Context(), a, c, o, commands, define, args)
 		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
 	f.SetNormalizeFunc(app.SaltSpelling)
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.StringVar(&o.answers, "answers", "", "answers to the template of the plan, as it was made with")
 	o.fleet.RegisterTargets(f)
 	o.fleet.Group.Register(f)
 	f.IntVar(&o.fleet.MaxProcs, "max-procs", 0, "how many targets to work on at once (default: as in the plan)")
@@ -89,7 +92,7 @@ read, targets were left out, or the answer was no; 64 usage error.`,
 	return c
 }
 
-func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions, commands func(*app.App) *cobra.Command, args []string) error {
+func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions, commands func(*app.App) *cobra.Command, define Definitions, args []string) error {
 	if len(args) == 0 {
 		return app.Usagef(c, "no plan was given")
 	}
@@ -101,10 +104,14 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 	if err != nil {
 		return err
 	}
-	pc, po := planCmd(a)
+	pc, po := planCmd(a, define)
 	if err := setFlags(pc, old.Command, args[0]); err != nil {
 		return err
 	}
+	if o.answers != "" && old.Command.Kind != plan.Template {
+		return app.Usagef(c, "--answers are those to a template, and the plan is of none")
+	}
+	po.answers = o.answers
 	po.LogLevel, po.Progress = o.log.LogLevel, o.progress
 	po.Output.NoColor, po.Output.ForceColor = o.output.NoColor, o.output.ForceColor
 	left, keep, hosts := &leftOut{}, a.Keep, old.Totals.Hosts
@@ -182,8 +189,8 @@ func setFlags(pc *cobra.Command, made plan.Command, path string) error {
 		}
 	}
 	switch made.Kind {
-	case plan.Call:
-		return pc.Flags().Set("call", "true")
+	case plan.Call, plan.Chain, plan.Template:
+		return pc.Flags().Set(made.Kind, "true")
 	case plan.SSH:
 		return pc.Flags().Set("ssh", made.Target)
 	}
@@ -248,11 +255,14 @@ func confirmPlan(ctx context.Context, a *app.App, o *applyOptions, now *madePlan
 // runPlanned runs the command that a plan is of, as its command line would. root is brine
 // with its commands.
 func runPlanned(ctx context.Context, a *app.App, c, root *cobra.Command, p *plan.Plan, words []string) error {
-	sub, _, err := root.Find([]string{p.Command.Kind})
+	argv := []string{p.Command.Kind}
+	if k := p.Command.Kind; k == plan.Chain || k == plan.Template {
+		argv = append(argv, "run", "--yes")
+	}
+	sub, _, err := root.Find(argv[:min(2, len(argv))])
 	if err != nil {
 		return err
 	}
-	argv := []string{p.Command.Kind}
 	for _, f := range p.Command.Flags {
 		if f.Name != "limit" && sub.Flags().Lookup(f.Name) != nil { // a.Keep has it
 			argv = append(argv, "--"+f.Name+"="+f.Value)

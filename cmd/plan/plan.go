@@ -39,6 +39,10 @@ const exitDue = 2
 type options struct {
 	target.Options
 	call     bool
+	chain    bool
+	template bool
+	answers  string // to the template
+	define   Definitions
 	target   string
 	file     string
 	format   string
@@ -50,12 +54,19 @@ type options struct {
 	also     string // a further limit: that of brine apply
 }
 
-// planGroups are the flags of brine plan in its help.
-var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save without-unreachable limit no-slots no-ext-pillar record out detailed-exitcode"}}, app.TargetGroups...)
+// Definitions return chains and templates by their names.
+type Definitions struct {
+	Chain    func(a *app.App, name string) session.Definition
+	Template func(a *app.App, name, answers string) session.Definition
+}
 
-// New returns "brine plan". runF, which may be nil, replaces what runs it.
-func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
-	c, o := planCmd(a)
+// planGroups are the flags of brine plan in its help.
+var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "chain template answers call ssh save without-unreachable limit no-slots no-ext-pillar record out detailed-exitcode"}}, app.TargetGroups...)
+
+// New returns "brine plan". define has the chains and templates; runF, which may be nil,
+// replaces what runs it.
+func New(a *app.App, define Definitions, runF func(context.Context, *options, []string) error) *cobra.Command {
+	c, o := planCmd(a, define)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if runF != nil {
 			return runF(c.Context(), o, args)
@@ -66,15 +77,16 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 }
 
 // planCmd returns the command with its flags.
-func planCmd(a *app.App) (*cobra.Command, *options) {
-	o := &options{Options: target.Options{Prog: target.BrineSSH}}
+func planCmd(a *app.App, define Definitions) (*cobra.Command, *options) {
+	o := &options{Options: target.Options{Prog: target.BrineSSH}, define: define}
 	c := &cobra.Command{
 		Use:   "plan <sls>[,<sls>...] [<key>=<value>...]",
 		Short: "Show what a run would change, and keep it for 'brine apply'",
 		Long: `Show what a run would change before anything runs: the steps of an orchestration
 in order, their targets, and for each target the states that would change with
-their differences. With --ssh, plan a state function call such as state.apply on
-targets, with --call on this machine. All states run in test mode; functions,
+their differences. With --chain, plan a chain, with --template a template. With
+--ssh, plan a state function call such as state.apply on targets, with --call on
+this machine. All states run in test mode; functions,
 runners and wheel functions do not run, and what depends on them is shown as not
 known. If a step runs another orchestration, its steps are shown under it. See
 'brine docs plan'.
@@ -84,6 +96,8 @@ or something is not known yet or may fail; 1 a state is certain to fail, a targe
 could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 		Example: `  brine plan orch.deploy
   brine plan orch.deploy -o deploy.plan
+  brine plan --chain deploy-friday -o friday.plan
+  brine plan --template update_salt --answers last
   brine plan --call state.apply web
   brine plan --ssh 'web*' state.apply web --out=diff
   brine plan orch.deploy --out=markdown > comment.md
@@ -91,6 +105,8 @@ could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch {
+			case o.chain || o.template:
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			case !o.call && o.target == "":
 				return complete.SLS(a)(c, args, prefix)
 			case len(args) == 0:
@@ -110,6 +126,9 @@ could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 	f.StringVar(&o.Delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
 	o.RegisterTargets(f)
 	f.StringVarP(&o.Batch, "batch", "b", "", "how many targets run at once when the plan is applied: a number or a percentage")
+	f.BoolVar(&o.chain, "chain", false, "plan the chain with this name")
+	f.BoolVar(&o.template, "template", false, "plan the template with this name")
+	f.StringVar(&o.answers, "answers", "", "answers to the template: a JSON or YAML file, which sops or gpg may have encrypted, or a label of kept ones")
 	f.BoolVar(&o.call, "call", false, "plan a state function call, such as state.apply, on this machine")
 	f.StringVar(&o.target, "ssh", "", "plan a state function call, such as state.apply, on these targets")
 	f.StringVarP(&o.file, "save", "o", "", "write the plan to this file, for 'brine apply'")
@@ -151,6 +170,14 @@ func (o *options) check(c *cobra.Command, args []string) error {
 		return app.Usagef(c, "--async: a plan waits for what its targets answer")
 	case o.call && ssh:
 		return app.Usagef(c, "--call plans for this machine and --ssh for targets: give one of them")
+	case o.chain && o.template:
+		return app.Usagef(c, "--chain plans a chain and --template a template: give one of them")
+	case o.defined() != "" && (o.call || ssh):
+		return app.Usagef(c, "--%s plans steps, and --call and --ssh a function: give one of them", o.defined())
+	case o.answers != "" && !o.template:
+		return app.Usagef(c, "--answers are those to a template: give --template")
+	case o.defined() != "" && len(args) != 1:
+		return app.Usagef(c, "give the name of one %s", o.defined())
 	case ssh && o.target == "":
 		return app.Usagef(c, "--ssh: no target was given")
 	case !ssh && on(targetOnly) != "":
@@ -167,7 +194,7 @@ func (o *options) check(c *cobra.Command, args []string) error {
 		return app.Usagef(c, "no function was given")
 	case len(args) == 0:
 		return app.Usagef(c, "no SLS was given")
-	case !o.call && !ssh && slices.Contains(session.Plannable[:], args[0]):
+	case o.defined() == "" && !o.call && !ssh && slices.Contains(session.Plannable[:], args[0]):
 		return &app.StatusError{
 			Status: app.ExitUsage, Err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
 			Hint: fmt.Sprintf("'%s --call %s' plans it on this machine, and --ssh <target> on targets", c.CommandPath(), strings.Join(args, " ")),
@@ -190,6 +217,17 @@ func (o *options) check(c *cobra.Command, args []string) error {
 		return app.Usagef(c, "test=: a plan is made in test mode, and applied without it")
 	}
 	return nil
+}
+
+// defined is the kind of what is planned, where it is a chain or a template.
+func (o *options) defined() string {
+	switch {
+	case o.chain:
+		return plan.Chain
+	case o.template:
+		return plan.Template
+	}
+	return ""
 }
 
 // run runs the command.
@@ -278,7 +316,18 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	if err := s.OpenGit(ctx); err != nil {
 		return nil, err
 	}
-	pl := &planner{s: s, key: key, o: o, args: args, p: newPlan(s)}
+	pl := &planner{s: s, key: key, o: o, c: c, args: args, p: newPlan(s)}
+	switch {
+	case o.chain:
+		pl.def = o.define.Chain(a, args[0])
+	case o.template:
+		pl.def = o.define.Template(a, args[0], o.answers)
+	}
+	if pl.def != nil {
+		if err := pl.def.Prepare(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	pl.watch(shown)
 	pl.options()
 	if err := pl.command(c); err != nil {
@@ -322,7 +371,7 @@ func keepNothing(s *session.Session) {
 }
 
 // unsaved are flags that say nothing of what is run.
-const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable record summary verbose"
+const unsaved = "call chain template answers ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable record summary verbose"
 
 // pathFlags are flags whose values are paths.
 const pathFlags = "config-dir saltfile file-root pillar-root cachedir roster-file priv agent-dir"
@@ -384,6 +433,11 @@ func planFlags(c *cobra.Command) ([]plan.Flag, error) {
 func (pl *planner) command(c *cobra.Command) (err error) {
 	o, cmd := pl.o, &pl.p.Command
 	cmd.Kind, cmd.Target, cmd.Args, cmd.Hidden = plan.Orchestrate, o.target, []string{}, map[string]string{}
+	if o.defined() != "" {
+		cmd.Kind, cmd.Args = o.defined(), append(cmd.Args, pl.args[0])
+		cmd.Flags, err = planFlags(c)
+		return err
+	}
 	name, words, kind := "state.orchestrate", pl.args, fun.Runner
 	if o.call || o.target != "" {
 		cmd.Kind, kind = plan.SSH, fun.Exec

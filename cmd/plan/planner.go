@@ -35,6 +35,8 @@ type planner struct {
 	o     *options
 	args  []string
 	in    fun.Args // without the function's name
+	c     *cobra.Command
+	def   session.Definition // nil: an SLS of the tree, or a function
 	p     *plan.Plan
 	shown *progress.Progress
 
@@ -130,6 +132,9 @@ func (pl *planner) orchestration(ctx context.Context) error {
 	if err := pl.tree(ctx, env); err != nil {
 		return err
 	}
+	if err := pl.defined(ctx, env); err != nil {
+		return err
+	}
 	if pl.p.Steps, pl.p.Inputs.Rendered, err = pl.look(ctx, env, "state.orchestrate", pl.in, nil); err != nil {
 		if _, ok := errors.AsType[*compileError](err); ok && s.Shown.Faults() {
 			return app.Silent(app.ExitGeneric) // what is wrong was said, and where
@@ -140,6 +145,21 @@ func (pl *planner) orchestration(ctx context.Context) error {
 		return err
 	}
 	return pl.roster(ctx, env)
+}
+
+// defined notes what the orchestration of a chain or a template is made of.
+func (pl *planner) defined(ctx context.Context, env *fun.Env) (err error) {
+	if pl.def == nil {
+		return nil
+	}
+	if pl.in, err = pl.def.Orchestration(ctx, pl.c, pl.s, env); err != nil {
+		return err
+	}
+	pillar := pl.in.Kw.At("pillar")
+	pl.s.Secrets.AddPillar(pillar)
+	pl.p.Inputs.Definition = pl.key.Hash([]byte(pl.s.Approvals.Definition + " " + string(value.EncodeJSON(pillar))))
+	pl.s.Approvals = nil // a plan runs nothing that needs one
+	return nil
 }
 
 // look plans the steps of an orchestration that a runner function runs. chain are

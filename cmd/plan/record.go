@@ -22,8 +22,8 @@ const meaning = "saltenv pillarenv file-root pillar-root"
 // since it is about the states of each.
 func subject(c plan.Command) string {
 	words := slices.Clone(c.Args)
-	if c.Kind == plan.Orchestrate {
-		words = append([]string{plan.Orchestrate}, words...)
+	if c.HasSteps() {
+		words = append([]string{c.Kind}, words...)
 	}
 	for _, f := range c.Flags {
 		if slices.Contains(strings.Fields(meaning), f.Name) {

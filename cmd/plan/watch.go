@@ -266,7 +266,7 @@ func (pl *planner) interrupted() error {
 	defer pl.mu.Unlock()
 	text := "interrupted: no plan was made, and nothing was changed"
 	unit := "states"
-	if pl.p.Command.Kind == plan.Orchestrate {
+	if pl.p.Command.HasSteps() {
 		unit = "steps"
 	}
 	var parts []string

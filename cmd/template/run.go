@@ -37,6 +37,7 @@ type runOptions struct {
 	targets, sets, envs []string
 	answers, saveAs     string
 	yes, test           bool
+	planned             bool // it is a plan, for which no answers are kept
 }
 
 func newRun(a *app.App, runF func(context.Context, *runOptions, []string) error) *cobra.Command {
@@ -227,7 +228,7 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (pillar *va
 		return nil, nil, err
 	}
 	for _, label := range []string{orchestration.Last, r.opts.saveAs} {
-		if label == "" {
+		if label == "" || r.opts.planned {
 			continue
 		}
 		if err := r.Store.Save(r.t, label, r.answers.Without(r.unkept)); err != nil {
@@ -252,7 +253,7 @@ func (r *templateRun) ask(ctx context.Context) (*value.Map, error) {
 			return pillar, nil
 		}
 		if r.in == nil {
-			return nil, missingError(r.t, missing)
+			return nil, r.missing(missing)
 		}
 		if err := r.askOne(ctx, missing[0]); err != nil {
 			return nil, err
@@ -285,12 +286,16 @@ func answerError(name string, faults []error) error {
 	return es
 }
 
-// missingError lists the answers that are missing.
-func missingError(t *orchestration.Template, missing []orchestration.Missing) error {
-	name, f := t.Name, t.Form
+// missing lists the answers that are missing.
+func (r *templateRun) missing(missing []orchestration.Missing) error {
+	name, f := r.t.Name, r.t.Form
 	var lines []string
 	for _, m := range missing {
 		switch {
+		case r.opts.planned && m.Target != nil:
+			lines = append(lines, fmt.Sprintf("the target %s: %s", m.Path, m.Target.Description))
+		case r.opts.planned:
+			lines = append(lines, fmt.Sprintf("%s: %s, %s", m.Path, question(f, m), m.Field.Wants()))
 		case m.Target != nil:
 			lines = append(lines, fmt.Sprintf("--target %s=...: %s", m.Path, m.Target.Description))
 		case m.Field.Type == form.Password:

@@ -18,6 +18,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/internal/plantext"
 	"brine/cmd/library"
 	"brine/cmd/session"
 	"brine/internal/core/config"
@@ -34,6 +35,7 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 	"brine/internal/view/orchestration"
+	"brine/internal/view/plan"
 	"brine/internal/view/ui"
 )
 
@@ -549,6 +551,21 @@ func (b *backend) End(ctx context.Context, r *kept.Run) error {
 // again is how long a process may take to hear one signal before it gets the next.
 const again = 200 * time.Millisecond
 
+// PlanText is a plan as text; see [ui.Backend].
+func (b *backend) PlanText(made []byte, format string) (string, error) {
+	p, err := plan.Parse(made)
+	if err != nil {
+		return "", fmt.Errorf("the plan: %w", err)
+	}
+	switch format {
+	case "diff":
+		return p.Diffs(), nil
+	case "markdown":
+		return plantext.Markdown(p), nil
+	}
+	return plantext.Text(p, false), nil
+}
+
 // Start starts a run; see [ui.Backend].
 func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
 	st, err := b.Runs(ctx)
@@ -567,13 +584,14 @@ func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map)
 		spec.Args = slices.Concat([]string{"apply", made.PlanFile()}, spec.Args)
 	}
 	r, lock, err := st.Create(spec, secret, func(r *kept.Run) []string {
-		args := spec.Args
-		switch {
-		case answers != nil:
-			args = append(slices.Clone(args), "--answers="+r.Answers())
-		case spec.Kind == kept.Plans:
-			args = append(slices.Clone(args), "--save="+r.PlanFile())
-		case spec.Plan != "": // it has its flags
+		args := slices.Clone(spec.Args)
+		if answers != nil {
+			args = append(args, "--answers="+r.Answers())
+		}
+		if kept.PlanOf(spec.Kind) != "" {
+			args = append(args, "--save="+r.PlanFile())
+		}
+		if spec.Plan != "" { // it has its flags
 			return args
 		}
 		return append(args, b.args...)

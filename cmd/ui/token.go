@@ -25,6 +25,7 @@ import (
 type tokenOptions struct {
 	tokens, role, expires string
 	scope                 ui.Scope
+	rights                []string
 }
 
 // newToken returns "brine ui token". runF, which may be nil, replaces what runs its
@@ -88,6 +89,10 @@ allowed then, nor is what concerns everything, such as the list of hosts.
 With --hosts, it reaches only hosts with these IDs, and sees only what they returned: a run
 is refused that has other targets. Alone, this does not limit what can be run.
 
+With --right, it has a higher role than --role for the chains, orchestrations or
+templates with these names, as far as it can see them: operator.chains=,
+operator.orchestrations=, operator.templates=, editor.chains=.
+
 With --events, the token can send events whose tags begin with one of these prefixes,
 and nothing else. Name the token as the machine that uses it: that is the id of its
 events.`,
@@ -104,6 +109,7 @@ events.`,
 	f.StringSliceVar(&o.scope.Templates, "templates", nil, "only templates with these names")
 	f.StringSliceVar(&o.scope.Hosts, "hosts", nil, "only hosts with these IDs")
 	f.StringSliceVar(&o.scope.Events, "events", nil, "only events whose tags begin with these prefixes")
+	app.RepeatedVar(f, &o.rights, "right", "", "a higher role for some names, such as operator.chains=deploy-*; may be repeated")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(ui.RoleNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -116,6 +122,12 @@ func addToken(a *app.App, c *cobra.Command, o *tokenOptions, name string) error 
 	var err error
 	if x.Role, err = ui.ParseRole(o.role); err != nil {
 		return app.Usagef(c, "--role: %s", err)
+	}
+	if err := x.Scope.AddRights(o.rights); err != nil {
+		return app.Usagef(c, "--right: %s", err)
+	}
+	if err := x.Scope.CheckRights(x.Role); err != nil {
+		return app.Usagef(c, "--right: %s", err)
 	}
 	if x.Expires, err = expiry(o.expires, x.Created); err != nil {
 		return app.Usagef(c, "--expires: %s", err)

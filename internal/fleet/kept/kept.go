@@ -51,7 +51,14 @@ const (
 	Jobs           = "jobs"      // a job on hosts, again on those that failed in it
 	Hosts          = "hosts"     // hosts are asked whether they answer
 	Plans          = "plans"     // the plan of an orchestration is made
+	ChainPlans     = "chain-plans"
+	TemplatePlans  = "template-plans"
 )
+
+// PlanOf is the kind of what a run makes the plan of; "": it makes no plan.
+func PlanOf(kind string) string {
+	return map[string]string{Plans: Orchestrations, ChainPlans: Chains, TemplatePlans: Templates}[kind]
+}
 
 // A Spec is what is run.
 type Spec struct {
@@ -302,7 +309,7 @@ func (r *Run) Remove() { _ = os.RemoveAll(r.dir) }
 // read. It is removed when the run has ended.
 func (r *Run) Answers() string { return filepath.Join(r.dir, secretFile) }
 
-// PlanFile is the file of the plan that a run of Plans makes.
+// PlanFile is the file of the plan that a run makes.
 func (r *Run) PlanFile() string { return filepath.Join(r.dir, planFile) }
 
 // Plan returns the plan that the run has made.

@@ -19,6 +19,13 @@ func Compare(old, now *Plan) []string {
 	out = append(out, diffHashes("roster entry", old.Inputs.Roster, now.Inputs.Roster)...)
 	out = append(out, diffHashes("pillar of", old.Inputs.Pillar, now.Inputs.Pillar)...)
 	out = append(out, diffHashes("option", old.Inputs.Options, now.Inputs.Options)...)
+	if old.Inputs.Definition != now.Inputs.Definition {
+		what := "chain"
+		if old.Command.Kind == Template {
+			what = "template, or the answers to it,"
+		}
+		out = append(out, "the "+what+" changed")
+	}
 	if old.Inputs.Rendered != now.Inputs.Rendered {
 		out = append(out, "the rendered orchestration changed")
 	}

@@ -110,6 +110,23 @@ func Document(p *Plan) ([]byte, error) {
 // Decode reads the file of a plan. It returns a *VersionError for another
 // format, and ErrSeal where the key is not that of the plan.
 func Decode(data []byte, key *Key) (*Plan, error) {
+	p, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	want, err := p.seal(key)
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal([]byte(want), []byte(p.Seal)) {
+		return nil, ErrSeal
+	}
+	return p, nil
+}
+
+// Parse reads the file of a plan that is to be shown and not to be applied: whose it is, is
+// not looked at.
+func Parse(data []byte) (*Plan, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("it is larger than %d MiB", MaxFile>>20)
 	}
@@ -131,19 +148,15 @@ func Decode(data []byte, key *Key) (*Plan, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the plan")
 	}
-	want, err := p.seal(key)
-	if err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
-	if !hmac.Equal([]byte(want), []byte(p.Seal)) {
-		return nil, ErrSeal
-	}
-	return p, p.check()
+	return p, nil
 }
 
 // check finds what no plan has.
 func (p *Plan) check() error {
-	if k := p.Command.Kind; k != Orchestrate && k != SSH && k != Call {
+	if k := p.Command.Kind; !p.Command.HasSteps() && k != SSH && k != Call {
 		return fmt.Errorf("it has a command of the unknown kind %q", k)
 	}
 	if len(p.Command.Args) == 0 {

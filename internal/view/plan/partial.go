@@ -47,11 +47,11 @@ func (p *Plan) Unmatched() []string {
 func (p *Plan) Narrow(keep func(id string) bool) {
 	out := func(id string) bool { return !keep(id) }
 	Walk(p.Steps, func(s *Step) bool {
-		if p.Command.Kind == Orchestrate && !strings.HasPrefix(s.Fun, "salt.") {
+		if p.Command.HasSteps() && !strings.HasPrefix(s.Fun, "salt.") {
 			return true
 		}
 		had := len(s.Targets)
-		if s.Targets = slices.DeleteFunc(s.Targets, out); had > 0 && len(s.Targets) == 0 && p.Command.Kind == Orchestrate {
+		if s.Targets = slices.DeleteFunc(s.Targets, out); had > 0 && len(s.Targets) == 0 && p.Command.HasSteps() {
 			s.Skipped, s.Unknown, s.Restarts, s.Reboots = NoneWithin, "", false, false
 		}
 		for _, g := range s.Groups {

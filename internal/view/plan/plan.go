@@ -31,7 +31,7 @@ type Plan struct {
 
 // A Command is the command that was planned.
 type Command struct {
-	Kind   string   `json:"kind"` // orchestrate, ssh or call
+	Kind   string   `json:"kind"` // orchestrate, chain, template, ssh or call
 	Target string   `json:"target,omitempty"`
 	Args   []string `json:"args"`
 	Flags  []Flag   `json:"flags"`
@@ -45,7 +45,14 @@ const (
 	Orchestrate = "orchestrate"
 	SSH         = "ssh"
 	Call        = "call"
+	Chain       = "chain"
+	Template    = "template"
 )
+
+// HasSteps reports whether the steps of the plan are those of an orchestration.
+func (c *Command) HasSteps() bool {
+	return c.Kind == Orchestrate || c.Kind == Chain || c.Kind == Template
+}
 
 // A Flag is a flag with its value as text.
 type Flag struct {
@@ -61,6 +68,8 @@ type Inputs struct {
 	Pillar   map[string]string `json:"pillar"`   // by id
 	Options  map[string]string `json:"options"`  // by name: those that change what a run does
 	Rendered string            `json:"rendered"` // the steps of an orchestration
+	// Definition is that of a chain, or of a template and its answers.
+	Definition string `json:"definition,omitempty"`
 }
 
 // A Step is a step of an orchestration, or the whole of another command.

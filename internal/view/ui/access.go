@@ -42,6 +42,7 @@ type visit struct {
 	token   *Token   // of a program; nil: it is a browser
 	scope   Scope    // what a user is limited to
 	groups  []string // that a provider or a proxy says the user is in
+	line    *visit   // the visit with the role of the line; nil: this one
 }
 
 // access knows who has logged in.
@@ -247,6 +248,7 @@ func (s *Server) who(r *http.Request) *visit {
 
 // current reports whether the user of a visit is as at its beginning.
 func (s *Server) current(v *visit) bool {
+	v = v.own()
 	if s.opts.Users == nil {
 		return true
 	}
@@ -259,7 +261,7 @@ func (s *Server) current(v *visit) bool {
 }
 
 // valid reports whether a visit has not ended.
-func (s *Server) valid(v *visit) bool { return s.access.valid(v) && s.current(v) }
+func (s *Server) valid(v *visit) bool { return s.access.valid(v.own()) && s.current(v) }
 
 // look answers requests that change nothing.
 func (s *Server) look(x route) http.HandlerFunc {
@@ -273,6 +275,7 @@ func (s *Server) look(x route) http.HandlerFunc {
 			toLogin(w, r)
 			return
 		}
+		v = x.with(s, r, v)
 		r = x.grant(r, v)
 		if !isSafe(r.Method) {
 			s.fail(w, r, http.StatusMethodNotAllowed, "Not allowed", "This page takes no data.")
@@ -295,7 +298,7 @@ func (s *Server) act(x route) http.HandlerFunc {
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 			return
 		}
-		r = x.grant(r, v)
+		r = x.grant(r, v) // for what is answered before the form is known
 		if err := r.ParseForm(); err != nil {
 			s.fail(w, r, http.StatusRequestEntityTooLarge, "This did not work", "The form is too large or cannot be read.")
 			return
@@ -304,7 +307,8 @@ func (s *Server) act(x route) http.HandlerFunc {
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
 			return
 		}
-		s.perform(x, w, r, v)
+		v = x.with(s, r, v)
+		s.perform(x, w, x.grant(r, v), v)
 	}
 }
 

@@ -129,6 +129,8 @@ func (s *Server) api(x route) http.HandlerFunc {
 			writeProblem(w, problemOf(err))
 			return
 		}
+		v = x.with(s, c.r, v)
+		c.v, r = v, x.grant(r, v)
 		c.r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		if replayed := s.holdKey(x, c); replayed {
 			return

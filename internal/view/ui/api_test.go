@@ -109,6 +109,11 @@ type apiSample struct {
 	inScope bool
 }
 
+// with is the path and the body with the id of a run.
+func (m apiSample) with(id string) (path, body string) {
+	return strings.ReplaceAll(m.path, "RUN", id), strings.ReplaceAll(m.body, "RUN", id)
+}
+
 // aChainRun starts a run of the chain friday.
 func aChainRun(over bool) func(*site, *spy) string {
 	return func(s *site, _ *spy) string {
@@ -126,8 +131,15 @@ func aChainRun(over bool) func(*site, *spy) string {
 }
 
 // aPlan makes a plan.
-func aPlan(s *site, _ *spy) string {
-	x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Plans, Name: "orch.deploy"}}, "editor")
+func aPlan(s *site, sp *spy) string { return planOf(kept.Plans, "orch.deploy")(s, sp) }
+
+// planOf makes the plan of something.
+func planOf(kind, name string) func(*site, *spy) string {
+	return func(s *site, _ *spy) string { return s.makePlan(kind, name) }
+}
+
+func (s *site) makePlan(kind, name string) string {
+	x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kind, Name: name}}, "editor")
 	if err == nil {
 		<-s.ran
 		err = os.WriteFile(x.kept.PlanFile(), []byte(`{"format": 1, "steps": []}`), 0o600)
@@ -159,8 +171,11 @@ func apiSamples() map[string][]apiSample {
 		"GET /orchestrations/{name}":        {{path: "/orchestrations/orch.deploy"}},
 		"POST /orchestrations/{name}/runs":  {{path: "/orchestrations/orch.deploy/runs", body: `{"test": true}`}},
 		"POST /orchestrations/{name}/plans": {{path: "/orchestrations/orch.deploy/plans"}},
-		"GET /plans/{id}":                   {{path: "/plans/RUN", before: aPlan}},
-		"POST /plans/{id}/runs":             {{path: "/plans/RUN/runs", before: aPlan}},
+		"POST /chains/{name}/plans":         {{path: "/chains/friday/plans", inScope: true}, {path: "/chains/monday/plans"}},
+		"POST /templates/{name}/plans":      {{path: "/templates/site/plans", body: answers}},
+		"GET /plans/{id}":                   {{path: "/plans/RUN", before: aPlan}, {path: "/plans/RUN", before: planOf(kept.ChainPlans, "friday"), inScope: true}, {path: "/plans/RUN", before: planOf(kept.TemplatePlans, "site")}},
+		"GET /plans/{id}/text":              {{path: "/plans/RUN/text?format=diff", before: aPlan}, {path: "/plans/RUN/text", before: planOf(kept.ChainPlans, "friday"), inScope: true}},
+		"POST /plans/{id}/runs":             {{path: "/plans/RUN/runs", before: aPlan}, {path: "/plans/RUN/runs", before: planOf(kept.ChainPlans, "friday"), inScope: true}},
 		"GET /history/export":               {{path: "/history/export?name=deploy"}},
 		"GET /chains":                       {{path: "/chains", inScope: true}},
 		"GET /chains/{name}":                {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
@@ -181,7 +196,7 @@ func apiSamples() map[string][]apiSample {
 		"DELETE /recurring/{name}":      {{path: "/recurring/weekly", before: recurringOne, inScope: true}},
 		"GET /templates":                {{path: "/templates", inScope: true}},
 		"GET /templates/{name}":         {{path: "/templates/site"}},
-		"POST /templates/{name}/runs":   {{path: "/templates/site/runs", body: answers}, {path: "/templates/site/runs", body: strings.Replace(answers, "{", `{"resume": "`+siteJID+`", `, 1)}},
+		"POST /templates/{name}/runs":   {{path: "/templates/site/runs", body: answers}, {path: "/templates/site/runs", body: strings.Replace(answers, "{", `{"resume": "`+siteJID+`", `, 1)}, {path: "/templates/site/runs", body: strings.Replace(answers, "{", `{"plan": "RUN", `, 1), before: planOf(kept.TemplatePlans, "site")}},
 		"GET /runs":                     {{path: "/runs", before: runs, inScope: true}},
 		"GET /runs/{id}":                {{path: "/runs/RUN", before: aChainRun(true), inScope: true}, {path: "/runs/RUN", before: aRun(true)}},
 		"GET /runs/{id}/events":         {{path: "/runs/RUN/events", before: aChainRun(true), inScope: true}, {path: "/runs/RUN/events", before: aRun(true)}},
@@ -291,7 +306,7 @@ func tryAPI(t *testing.T, s *site, sp *spy, x route, m apiSample, role Role) pow
 	secret := s.withToken(role, m.scope)
 	path := m.path
 	if m.before != nil {
-		path = strings.ReplaceAll(path, "RUN", m.before(s, sp))
+		path, m.body = m.with(m.before(s, sp))
 	}
 	method, _, _ := strings.Cut(x.pattern, " ")
 	what := fmt.Sprintf("%s %s as %s", method, m.path, role)
@@ -366,7 +381,7 @@ func TestAPIScope(t *testing.T) {
 				secret := s.withToken(Editor, Scope{Chains: []string{"friday"}})
 				path := m.path
 				if m.before != nil {
-					path = strings.ReplaceAll(path, "RUN", m.before(s, sp))
+					path, m.body = m.with(m.before(s, sp))
 				}
 				method, _, _ := strings.Cut(x.pattern, " ")
 				active := s.active()

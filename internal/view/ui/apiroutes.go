@@ -13,7 +13,7 @@ func apiRoutes() []route {
 	post := func(path, action string, may map[Role]powers, o *apiOp) route {
 		return row("POST "+apiBase+path, Operator, action, may, o)
 	}
-	resumeTemplate := post("/templates/{name}/runs", "run", each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined),
+	resumeTemplate := post("/templates/{name}/runs", "run", each(0, readNames|readRecords|readRuns|exactPowers|runDefined, readNames|readRecords|readRuns|fullPowers|runDefined),
 		op("startTemplate", "Run a template.", named(kept.Templates), (*Server).apiStartTemplate).starting())
 	resumeTemplate.check = mayResumeTemplate
 	resumeRun := post("/runs/{id}/resume", "resume", each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined),
@@ -44,6 +44,10 @@ func apiRoutes() []route {
 
 		post("/orchestrations/{name}/plans", "plan", from(Operator, readSteps|runTemplates|runDefined),
 			op("startPlan", "Make the plan of an orchestration, as a run that changes nothing.", named(kept.Orchestrations), (*Server).apiStartPlan).starting()),
+		post("/chains/{name}/plans", "plan", from(Operator, readSteps|runDefined), op("planChain", "Make the plan of a chain, as a run that changes nothing.", named(kept.Chains), (*Server).apiPlanChain).starting()),
+		post("/templates/{name}/plans", "plan", each(0, readNames|exactPowers|runDefined, readNames|fullPowers|runDefined),
+			op("planTemplate", "Make the plan of a template with answers, as a run that changes nothing.", named(kept.Templates), (*Server).apiPlanTemplate).starting()),
+		get("/plans/{id}/text", from(Viewer, readRuns), op("getPlanText", "Get a plan as text, as differences or as Markdown.", ofPlan, (*Server).apiPlanText)),
 		get("/plans/{id}", from(Viewer, readRuns), op("getPlan", "Get a plan, if it has been made.", ofPlan, (*Server).apiPlan)),
 		post("/plans/{id}/runs", "run", from(Operator, readRuns|runDefined), op("applyPlan", "Run a plan, if nothing has changed since.", ofPlan, (*Server).apiApplyPlan).starting()),
 

@@ -56,6 +56,14 @@ func (s *Server) apiStartChain(c *apiCall, in *startChain) (*RunDetail, error) {
 }
 
 func (s *Server) apiStartTemplate(c *apiCall, in *startTemplate) (*RunDetail, error) {
+	if in.Plan != "" && (in.Test || in.Resume != "") {
+		return nil, &apiError{kind: badBody, detail: "A plan is run as it was made: neither test nor resume goes with it."}
+	}
+	return s.apiAnswered(c, in, kept.Spec{Kind: kept.Templates, Test: in.Test, Resume: in.Resume, Plan: in.Plan})
+}
+
+// apiAnswered starts a run of a template with answers, or one that makes a plan.
+func (s *Server) apiAnswered(c *apiCall, in *startTemplate, spec kept.Spec) (*RunDetail, error) {
 	t, _, err := s.back(c.r.Context()).template(c.r.Context(), c.r.PathValue("name"))
 	if err != nil {
 		return nil, err
@@ -68,7 +76,8 @@ func (s *Server) apiStartTemplate(c *apiCall, in *startTemplate) (*RunDetail, er
 	if matched := s.matchTargets(c.r, &view); !matched || !good {
 		return nil, &apiError{kind: badAnswers, detail: "Nothing was run: see errors.", fields: answerFaults(t, a, view.Targets)}
 	}
-	return c.begin(s, runSpec{Spec: kept.Spec{Kind: kept.Templates, Name: t.Name, Test: in.Test, Resume: in.Resume}, Answers: answersOf(a)})
+	spec.Name = t.Name
+	return c.begin(s, runSpec{Spec: spec, Answers: answersOf(a)})
 }
 
 // answerFaults is what is wrong with answers.
@@ -123,7 +132,7 @@ func (s *Server) apiResumeRun(c *apiCall, _ *nothing) (*RunDetail, error) {
 		return nil, &apiError{kind: conflict, detail: "The run has not ended, nothing of it was begun, or it has no steps."}
 	}
 	spec := view.Spec
-	spec.Resume, spec.Once = view.JID, ""
+	spec.Resume, spec.Plan, spec.Once = view.JID, "", ""
 	return c.resume(s, spec)
 }
 

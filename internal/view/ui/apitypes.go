@@ -161,6 +161,22 @@ type startTemplate struct {
 	Targets map[string]string `json:"targets,omitempty" doc:"Target expressions, by the names of the targets."`
 	Values  json.RawMessage   `json:"values,omitempty" object:"yes" doc:"Values, by the names of the fields."`
 	Resume  string            `json:"resume,omitempty" doc:"The jid of an execution of this template that is to go on."`
+	Plan    string            `json:"plan,omitempty" doc:"The id of the run that made a plan with these answers, which is to run if nothing has changed since."`
+}
+
+type planChain struct {
+	Version string `json:"version,omitempty" doc:"The version of the chain that was read: if it is another one now, no plan is made."`
+}
+
+type planTemplate struct {
+	Targets map[string]string `json:"targets,omitempty" doc:"Target expressions, by the names of the targets."`
+	Values  json.RawMessage   `json:"values,omitempty" object:"yes" doc:"Values, by the names of the fields."`
+}
+
+func (x planTemplate) form() url.Values { return startTemplate{Targets: x.Targets}.form() }
+
+type planText struct {
+	Format string `query:"format" enum:"text,diff,markdown" doc:"text if it is not given."`
 }
 
 func (x startTemplate) form() url.Values {
@@ -171,13 +187,16 @@ func (x startTemplate) form() url.Values {
 	if x.Resume != "" {
 		f.Set("resume", x.Resume)
 	}
+	if x.Plan != "" {
+		f.Set("plan", x.Plan)
+	}
 	return f
 }
 
 // A Run is a run that was started on the pages or by the API.
 type Run struct {
 	ID          string     `json:"id"`
-	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function,plan"`
+	Kind        string     `json:"kind" enum:"orchestration,chain,template,retry,ping,function,plan,chain-plan,template-plan"`
 	Name        string     `json:"name" doc:"What is run; of a retry, the jid of the job."`
 	JID         string     `json:"jid,omitempty" doc:"The id of its job, as soon as there is one."`
 	State       string     `json:"state" enum:"running,waiting,stopping,succeeded,failed,stopped,refused,interrupted,lost"`
@@ -516,7 +535,7 @@ func definitionOf(e Entry) Definition {
 }
 
 // runKinds are the kinds of runs in the API.
-var runKinds = map[string]string{kept.Orchestrations: "orchestration", kept.Chains: "chain", kept.Templates: "template", kept.Jobs: "retry", kept.Hosts: "ping", kept.Functions: "function", kept.Plans: "plan"}
+var runKinds = map[string]string{kept.Orchestrations: "orchestration", kept.Chains: "chain", kept.Templates: "template", kept.Jobs: "retry", kept.Hosts: "ping", kept.Functions: "function", kept.Plans: "plan", kept.ChainPlans: "chain-plan", kept.TemplatePlans: "template-plan"}
 
 func runOf(v runView) Run {
 	x := Run{

@@ -91,6 +91,8 @@ type Backend interface {
 	// can read, and that is removed afterwards; nil: there are none. Of a run of
 	// kept.Functions, they are its arguments: the list arg and the mapping kwarg.
 	Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error)
+	// PlanText is a plan in one of the formats text, diff and markdown.
+	PlanText(made []byte, format string) (string, error)
 	// End ends what a run does, at once.
 	End(ctx context.Context, r *kept.Run) error
 	// Drain has a run start nothing new.

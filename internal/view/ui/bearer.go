@@ -70,7 +70,7 @@ type scopeRule func(s *Server, r *http.Request, x Scope) error
 
 // errScope says that a token has limits.
 func errScope(x Scope) error {
-	return &apiError{kind: outOfScope, detail: "The token is limited to " + x.String() + "."}
+	return &apiError{kind: outOfScope, detail: "The token is limited to " + x.limits() + "."}
 }
 
 // unlimitedOnly is the rule of what concerns everything.

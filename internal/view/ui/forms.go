@@ -79,8 +79,10 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, pattern, form st
 		one.Err = err
 	}
 	bad.Faults = []fieldError{one}
-	again := x.grant(r.Clone(context.WithValue(r.Context(), rejectedKey{}, bad)), v)
+	again := r.Clone(context.WithValue(r.Context(), rejectedKey{}, bad))
 	again.Method, again.URL.RawQuery, again.PostForm = http.MethodGet, "", url.Values{}
+	v = x.with(s, again, v.own())
+	again = x.grant(again, v)
 	if err := x.refuses(s, again, v); err != nil {
 		s.fault(w, r, err)
 		return

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,8 +108,15 @@ func (s *Server) executionPage(ctx context.Context, q history.Query, l *listed) 
 		return nil, "", errScope(limits)
 	}
 	err = s.back(ctx).history(ctx, func(st *history.Store) error {
-		if limits.Limited() {
-			rows, err = seenExecutions(ctx, st, q, l, limits)
+		if limits.byName() {
+			l.All, l.More = 0, q.Before != ""
+			rest, err := eachSeen(ctx, st, q, limits, func(e history.Execution) bool {
+				if l.All++; l.All > l.From && len(rows) <= executionsShown {
+					rows = append(rows, e)
+				}
+				return true
+			})
+			l.More = l.More || rest != ""
 			return err
 		}
 		q.Skip, q.Limit = l.From, executionsShown+1
@@ -124,34 +132,29 @@ func (s *Server) executionPage(ctx context.Context, q history.Query, l *listed) 
 	return rows, before, err
 }
 
-// seenExecutions is the part of a list, and one more, of what somebody with limits may see.
-// The store does not know these, so that many rows are looked through.
-func seenExecutions(ctx context.Context, st *history.Store, q history.Query, l *listed, limits Scope) (rows []history.Execution, err error) {
-	l.All, l.More = 0, q.Before != ""
+// eachSeen calls f with the executions that a query means and that are within limits, until f
+// returns false. The store does not know the limits, so that many are looked through; rest is
+// the last one that was, where there may be more.
+func eachSeen(ctx context.Context, st *history.Store, q history.Query, limits Scope, f func(history.Execution) bool) (rest string, err error) {
 	q.Skip, q.Limit = 0, executionsShown+1
 	for scanned := 0; ; {
 		got, err := st.Executions(ctx, q)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		for i := range got {
-			if !limits.allows(got[i].Kind+"s", got[i].Name) {
-				continue
+			if scanned == maxScanned || limits.allows(got[i].Kind+"s", got[i].Name) && !f(got[i]) {
+				return cmp.Or(rest, q.Before), nil
 			}
-			if l.All++; l.All > l.From && len(rows) <= executionsShown {
-				rows = append(rows, got[i])
+			scanned++
+			if rest = got[i].JID; q.Sort == "" {
+				q.Before = rest
 			}
 		}
-		scanned += len(got)
-		switch {
-		case len(got) < q.Limit:
-			return rows, nil
-		case scanned >= maxScanned:
-			l.More = true
-			return rows, nil
-		case q.Sort == "":
-			q.Before = got[len(got)-1].JID
-		default:
+		if len(got) < q.Limit {
+			return "", nil
+		}
+		if q.Sort != "" {
 			q.Skip += len(got)
 		}
 	}
@@ -167,28 +170,15 @@ func (s *Server) executions(ctx context.Context, q history.Query, n int) (rows [
 	if q.Target != "" && !limits.onHost(q.Target) {
 		return nil, "", errScope(limits)
 	}
-	q.Limit = n + 1
-	err = s.back(ctx).history(ctx, func(st *history.Store) error {
-		for scanned := 0; ; {
-			got, err := st.Executions(ctx, q)
-			if err != nil {
-				return err
+	err = s.back(ctx).history(ctx, func(st *history.Store) (err error) {
+		more, err = eachSeen(ctx, st, q, limits, func(e history.Execution) bool {
+			if len(rows) == n {
+				return false
 			}
-			for _, e := range got {
-				if len(rows) == n || scanned == maxScanned {
-					more = q.Before
-					return nil
-				}
-				scanned++
-				q.Before = e.JID
-				if limits.allows(e.Kind+"s", e.Name) {
-					rows = append(rows, e)
-				}
-			}
-			if len(got) < q.Limit {
-				return nil
-			}
-		}
+			rows = append(rows, e)
+			return true
+		})
+		return err
 	})
 	return rows, more, err
 }

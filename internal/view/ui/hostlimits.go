@@ -101,7 +101,7 @@ func ofWholeRun(s *Server, r *http.Request, x Scope) error {
 	if err != nil || x.whole(found.Spec.Spec) || len(found.Spec.Hosts) > 0 && len(x.only(found.Spec.Hosts)) == len(found.Spec.Hosts) {
 		return err
 	}
-	return &apiError{kind: outOfScope, detail: "The run may reach other hosts than those of your limits, " + x.String() + "."}
+	return &apiError{kind: outOfScope, detail: "The run may reach other hosts than those of your limits, " + x.limits() + "."}
 }
 
 // within returns an error that names the hosts that are beyond the limits.

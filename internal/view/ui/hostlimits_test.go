@@ -32,7 +32,7 @@ func TestHostsHostile(t *testing.T) {
 		"POST /runs/{id}/stop", "POST /runs/{id}/kill", "GET /history/compare", "POST /recurring", "POST /recurring/{name}/pause", "POST /recurring/{name}/resume", "POST /recurring/{name}/remove",
 		"POST /api/v1/functions", "GET /api/v1/jobs/{jid}", "POST /api/v1/jobs/{jid}/retry", "POST /api/v1/runs/{id}/stop", "POST /api/v1/runs/{id}/kill",
 		"POST /api/v1/recurring", "POST /api/v1/recurring/{name}/pause", "POST /api/v1/recurring/{name}/resume", "DELETE /api/v1/recurring/{name}",
-		"GET /api/v1/hosts/{id}", "GET /api/v1/history/export", "GET /api/v1/plans/{id}", "POST /api/v1/plans/{id}/runs", "POST /api/v1/events", "GET /metrics",
+		"GET /api/v1/hosts/{id}", "GET /api/v1/history/export", "GET /api/v1/plans/{id}", "GET /api/v1/plans/{id}/text", "POST /api/v1/plans/{id}/runs", "GET /runs/{id}/plan", "POST /runs/{id}/apply", "POST /api/v1/events", "GET /metrics",
 	}
 	var known []string
 	try := func(x route, m sample, send func(s *site, sp *spy, path string) *httptest.ResponseRecorder) {
@@ -42,7 +42,7 @@ func TestHostsHostile(t *testing.T) {
 			s, sp := apiSite(t)
 			path := m.path
 			if m.before != nil {
-				path = strings.ReplaceAll(path, "RUN", m.before(s, sp))
+				path, m.form = m.with(m.before(s, sp))
 			}
 			sp.mu.Lock()
 			sp.specs = nil

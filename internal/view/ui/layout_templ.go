@@ -229,7 +229,9 @@ func runForm(p page, action, version string) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 			}
 			writePart(ctx, templ_7745c5c3_Buffer, confirmBox(p, "run", "confirm-run", "Yes, run it now and change the hosts"))
-			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button>Run</button> <button class=\"quiet\" name=\"test\" value=\"yes\" formnovalidate>Preview: only show what would change</button></div></form></section>")
+			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button>Run</button> <button class=\"quiet\" name=\"test\" value=\"yes\" formnovalidate>Preview: only show what would change</button> <button class=\"quiet\" formaction=\"")
+			writeText(templ_7745c5c3_Buffer, planAction(action))
+			writeHTML(templ_7745c5c3_Buffer, "\" formnovalidate>Plan: show it, and run exactly that later</button></div></form></section>")
 		} else {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">You have the role ")
 			writeText(templ_7745c5c3_Buffer, p.Who.role.String())
@@ -277,7 +279,7 @@ func took(seconds float64) string {
 //
 //go:noinline
 func table(id, label string, heads ...string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label)
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
@@ -297,7 +299,7 @@ func table(id, label string, heads ...string) templ.Component {
 			}
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
-		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var41)
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var42)
 		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
 		return nil
 	})

@@ -41,6 +41,8 @@ func pageRule(pattern string) scopeRule {
 		return newName(kept.Orchestrations, "sls")
 	case strings.HasPrefix(path, "/templates/{name}"):
 		return newName(kept.Templates, "name")
+	case path == "/runs/{id}/plan", path == "/runs/{id}/apply":
+		return ofPlan
 	case strings.HasPrefix(pattern, "POST /runs/{id}"):
 		return ofWholeRun
 	case strings.HasPrefix(path, "/runs/{id}"):
@@ -112,6 +114,11 @@ func (x *Scope) join(y Scope) {
 		l := x.lists()[name]
 		*l = append(slices.Clip(*l), *y.lists()[name]...)
 	}
+	for _, word := range RightWords() {
+		if globs := y.Rights[word]; len(globs) > 0 {
+			_, _ = x.grantRight(word, globs) // they were checked in the group
+		}
+	}
 }
 
 // CheckHosts returns an error if nobody can be limited to hosts by the globs.
@@ -126,7 +133,7 @@ func CheckHosts(globs []string) error {
 
 // parseLimits reads words such as chains=web-*; groups=a,b adds what groups have.
 func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
-	known := append([]string{"groups"}, scopeNames...)
+	known := slices.Concat([]string{"groups"}, scopeNames, RightWords())
 	for w := range strings.FieldsSeq(text) {
 		key, given, ok := strings.Cut(w, "=")
 		names := strings.Split(given, ",")
@@ -142,6 +149,11 @@ func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 				x.join(g)
 			}
 		default:
+			if right, err := x.grantRight(key, names); err != nil {
+				return x, err
+			} else if right {
+				continue
+			}
 			err := CheckGlobs(names)
 			if err == nil && key == "hosts" {
 				err = CheckHosts(names)
@@ -153,7 +165,7 @@ func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 			*l = append(*l, names...)
 		}
 	}
-	if !x.Limited() {
+	if !x.Limited() && len(x.Rights) == 0 {
 		return x, fmt.Errorf("there are no limits behind the last colon: give %s", strings.Join(known, "=, ")+"=, or leave the colon out")
 	}
 	return x, nil

@@ -50,7 +50,7 @@ func TestObjectsHostile(t *testing.T) {
 			}
 			path := m.path
 			if m.before != nil {
-				path = strings.ReplaceAll(path, "RUN", m.before(s, sp))
+				path, m.form = m.with(m.before(s, sp))
 			}
 			b := s.guest(Scope{Chains: []string{"other"}})
 			var form url.Values

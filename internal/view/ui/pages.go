@@ -207,7 +207,7 @@ func (v runView) name() string {
 
 // addResults adds what a run left, from the history and the job cache.
 func (s *Server) addResults(ctx context.Context, v *runView) {
-	if !v.over() || v.JID == "" || v.Spec.Kind == kept.Plans { // a plan leaves no record
+	if !v.over() || v.JID == "" || v.Spec.plans() { // a plan leaves no record
 		return
 	}
 	job, err := s.readJob(ctx, v.JID)
@@ -290,7 +290,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	spec := view.Spec
-	spec.Resume, spec.Once = view.JID, ""
+	spec.Resume, spec.Plan, spec.Once = view.JID, "", ""
 	if spec.Kind == kept.Templates {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
 		return

@@ -213,6 +213,14 @@ func (g granted) state(ctx context.Context, sls string) (*value.List, string, er
 	return g.b.State(ctx, sls)
 }
 
+// planText returns a plan that a run has made as text.
+func (g granted) planText(made []byte, format string) (string, error) {
+	if err := g.needs(readRuns); err != nil {
+		return "", err
+	}
+	return g.b.PlanText(made, format)
+}
+
 // redacted returns texts as records have them.
 func (g granted) redacted(ctx context.Context, texts []string) ([]string, error) {
 	if err := g.needs(runTemplates); err != nil {

@@ -30,7 +30,10 @@ func mayRepeatJob(s *Server, r *http.Request, v *visit) error {
 
 // mayResumeTemplate lets the form of a template resume executions of that template only:
 // what is said of others, and what they have done, is no part of it.
-func mayResumeTemplate(s *Server, r *http.Request, _ *visit) error {
+func mayResumeTemplate(s *Server, r *http.Request, v *visit) error {
+	if err := s.mayApply(r, v); err != nil {
+		return err
+	}
 	jid := r.PostForm.Get("resume")
 	if !jobs.IsJID(jid) {
 		return nil // nothing is resumed

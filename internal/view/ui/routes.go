@@ -74,10 +74,12 @@ func routes() []route {
 		{pattern: "GET /orchestrations/{sls}/graph.svg", least: Viewer, may: from(Viewer, readSteps|runTemplates), do: (*Server).orchestrationGraph},
 		{pattern: "GET /orchestrations/{sls}/step", least: Editor, do: stepFor(chain.Orchestrate)},
 		{pattern: "GET /orchestrations/{sls}/check", least: Operator, may: from(Operator, checkPowers), do: checkOf(kept.Orchestrations, "sls")},
+		{pattern: "POST /orchestrations/{sls}/plan", least: Operator, action: "plan", may: from(Operator, readSteps|runTemplates|runDefined), do: (*Server).planOrchestration},
 		{pattern: "POST /orchestrations/{sls}/run", least: Operator, action: "run", may: from(Operator, readSteps|runTemplates|runDefined), do: (*Server).runOrchestration},
 
 		{pattern: "GET /chains/{name}", least: Viewer, may: each(readNames|readSteps|runTemplates, readNames|readSteps|runTemplates, readNames|readText), do: (*Server).chain},
 		{pattern: "GET /chains/{name}/check", least: Operator, may: from(Operator, checkPowers), do: (*Server).checkChain},
+		{pattern: "POST /chains/{name}/plan", least: Operator, action: "plan", may: from(Operator, readSteps|runDefined), do: (*Server).planChain},
 		{pattern: "POST /chains/{name}/run", least: Operator, action: "run", may: from(Operator, readSteps|runDefined), do: (*Server).runChain},
 		{pattern: "POST /chains/{name}/schedule", least: Operator, action: "chain.schedule", may: from(Operator, readSteps|planRuns), do: (*Server).scheduleChain},
 		{pattern: "POST /chains/{name}/unschedule", least: Operator, action: "chain.unschedule", may: from(Operator, readNames|planRuns), do: (*Server).unscheduleChain},
@@ -96,7 +98,7 @@ func routes() []route {
 
 		{pattern: "GET /templates/{name}", least: Viewer, may: each(readNames, readNames|readAnswers, readNames|readAnswers), do: (*Server).wizard},
 		{pattern: "GET /templates/{name}/check", least: Operator, may: from(Operator, checkPowers), do: checkOf(kept.Templates, "name")},
-		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
+		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|readRuns|exactPowers|runDefined, readNames|readRecords|readRuns|fullPowers|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
 
 		{pattern: "GET /runs", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runList},
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
@@ -105,6 +107,8 @@ func routes() []route {
 		{pattern: "GET /runs/{id}/output", least: Viewer, may: from(Viewer, readRuns), do: (*Server).output},
 		{pattern: "GET /runs/{id}/output/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputEvents},
 		{pattern: "GET /runs/{id}/output/log", least: Viewer, may: from(Viewer, readRuns), do: (*Server).outputLog},
+		{pattern: "GET /runs/{id}/plan", least: Viewer, may: from(Viewer, readRuns), do: (*Server).plan},
+		{pattern: "POST /runs/{id}/apply", least: Operator, action: "run", may: from(Operator, readRuns|runDefined), do: (*Server).applyPlan},
 		{pattern: "POST /runs/{id}/stop", least: Operator, action: "stop", may: from(Operator, readRuns|endRuns), do: (*Server).stopRun},
 		{pattern: "POST /runs/{id}/kill", least: Operator, action: "kill", may: from(Operator, readRuns|endRuns), do: (*Server).killRun},
 		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},

@@ -281,6 +281,17 @@ type sample struct {
 	want   int // status where it is allowed; 0: 200 or 303
 }
 
+// with is the path and the form with the id of a run.
+func (m sample) with(id string) (path string, form []string) {
+	if m.form != nil {
+		form = []string{}
+	}
+	for _, x := range m.form {
+		form = append(form, strings.ReplaceAll(x, "RUN", id))
+	}
+	return strings.ReplaceAll(m.path, "RUN", id), form
+}
+
 // aRun starts a run of the pages, over where end is set.
 func aRun(over bool) func(*site, *spy) string {
 	return func(s *site, sp *spy) string {
@@ -350,6 +361,8 @@ func samples(version string) map[string][]sample {
 		"GET /orchestrations/{sls}/graph.svg": {{path: "/orchestrations/orch.deploy/graph.svg"}},
 		"GET /orchestrations/{sls}/step":      {{path: "/orchestrations/orch.deploy/step?chain=friday"}},
 		"POST /orchestrations/{sls}/run":      {{path: "/orchestrations/orch.deploy/run", form: []string{"confirm", "yes"}}},
+		"POST /orchestrations/{sls}/plan":     {{path: "/orchestrations/orch.deploy/plan", form: []string{}}},
+		"POST /chains/{name}/plan":            {{path: "/chains/friday/plan", form: chainForm("once", "1")}},
 		"GET /chains/{name}":                  {{path: "/chains/friday"}},
 		"GET /orchestrations/{sls}/check":     {{path: "/orchestrations/orch.deploy/check"}},
 		"GET /templates/{name}/check":         {{path: "/templates/site/check"}},
@@ -374,6 +387,8 @@ func samples(version string) map[string][]sample {
 			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0"}},
 			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0", "resume", siteJID}},
 			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "resume", adHocOrchJID}, want: 422},
+			{path: "/templates/site", form: []string{"op", "plan", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0"}},
+			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0", "plan", "RUN"}, before: planOf(kept.TemplatePlans, "site")},
 		},
 		"GET /runs/{id}":               {{path: "/runs/RUN", before: aRun(true)}},
 		"GET /runs/{id}/events":        {{path: "/runs/RUN/events", before: aRun(true)}},
@@ -381,6 +396,8 @@ func samples(version string) map[string][]sample {
 		"GET /runs/{id}/output":        {{path: "/runs/RUN/output?host=web1", before: aRun(true)}, {path: "/runs/RUN/output?q=x", before: aRun(false)}},
 		"GET /runs/{id}/output/events": {{path: "/runs/RUN/output/events?host=web1", before: aRun(true)}},
 		"GET /runs/{id}/output/log":    {{path: "/runs/RUN/output/log", before: aRun(true)}},
+		"GET /runs/{id}/plan":          {{path: "/runs/RUN/plan?format=diff", before: aPlan}},
+		"POST /runs/{id}/apply":        {{path: "/runs/RUN/apply", form: []string{"confirm", "yes"}, before: aPlan}, {path: "/runs/RUN/apply", form: []string{}, before: planOf(kept.TemplatePlans, "site")}},
 		"POST /runs/{id}/stop":         {{path: "/runs/RUN/stop", form: []string{}, before: aRun(false)}},
 		"POST /runs/{id}/kill":         {{path: "/runs/RUN/kill", form: []string{}, before: aRun(false)}},
 		"POST /runs/{id}/resume":       {{path: "/runs/RUN/resume", form: []string{}, before: aRun(true)}},
@@ -482,7 +499,7 @@ func tryRoute(t *testing.T, x route, m sample, role Role) powers {
 	})]
 	path := m.path
 	if m.before != nil {
-		path = strings.ReplaceAll(path, "RUN", m.before(s, sp))
+		path, m.form = m.with(m.before(s, sp))
 	}
 	before := chainsOf(t, s)
 	method, _, _ := strings.Cut(x.pattern, " ")

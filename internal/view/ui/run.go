@@ -61,14 +61,17 @@ func (x runSpec) single() bool {
 }
 
 // goesOn reports whether a further run can go on with the run.
-func (x runSpec) goesOn() bool { return !x.single() && x.Kind != kept.Plans }
+func (x runSpec) goesOn() bool { return !x.single() && !x.plans() }
+
+// plans reports whether the run makes a plan.
+func (x runSpec) plans() bool { return kept.PlanOf(x.Kind) != "" }
 
 // title is what is run, in a few words.
 func (x runSpec) title() string {
 	if x.Kind == kept.Jobs {
 		return "failed hosts of job " + x.Name
 	}
-	if x.Kind == kept.Plans {
+	if x.plans() {
 		return "plan of " + x.Name
 	}
 	return x.Name
@@ -83,8 +86,8 @@ func (x runSpec) path() string {
 		return path("hosts", x.Hosts[0])
 	case x.Kind == kept.Functions:
 		return path("jobs", x.JID)
-	case x.Kind == kept.Plans:
-		return path(kept.Orchestrations, x.Name)
+	case x.plans():
+		return path(kept.PlanOf(x.Kind), x.Name)
 	}
 	return path(x.Kind, x.Name)
 }
@@ -119,8 +122,12 @@ func (x runSpec) args() []string {
 	switch {
 	case x.Plan != "": // the command and the file are known to who starts it
 		return []string{"--yes", "--progress=json", "--out=quiet", "--log-level=warning"}
-	case x.Kind == kept.Plans:
-		return []string{"plan", x.Name, "--progress=json", "--log-level=warning"}
+	case x.plans():
+		args = []string{"plan", x.Name, "--progress=json", "--log-level=warning"}
+		if of := kept.PlanOf(x.Kind); of != kept.Orchestrations {
+			args = append(args, "--"+strings.TrimSuffix(of, "s"))
+		}
+		return args
 	}
 	switch x.Kind {
 	case kept.Jobs:
@@ -489,20 +496,29 @@ func (r *run) host(s *runStep, e event) {
 	if h == nil {
 		h = &runHost{ID: e.Host, Began: e.Time}
 		s.hosts[e.Host] = h
+	} else if h.over() { // a further job of the step has it, too: it is one host all the same
+		s.Hosts--
+		s.count(h.State, -1)
 	}
+	s.Hosts = max(s.Hosts, len(s.hosts))
 	if e.Event == "host_phase" {
 		h.State = e.Phase
 		return
 	}
 	h.State, h.Comment, h.Seconds = e.Result, e.Comment, e.Seconds
-	s.Done++
-	switch e.Result {
+	s.count(e.Result, 1)
+}
+
+// count counts a host that has ended.
+func (s *runStep) count(result string, n int) {
+	s.Done += n
+	switch result {
 	case "failed":
-		s.Failed++
+		s.Failed += n
 	case "ok", "changed":
-		s.Good++
+		s.Good += n
 	case "would_change":
-		s.Due++
+		s.Due += n
 	}
 }
 

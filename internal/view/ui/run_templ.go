@@ -223,7 +223,13 @@ func runControls(p page, v runView) templ.Component {
 		}
 		writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 		writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, "", -1))
-		writeHTML(templ_7745c5c3_Buffer, "\">Output</a></p>")
+		writeHTML(templ_7745c5c3_Buffer, "\">Output</a> ")
+		if v.Spec.plans() && v.state() == "succeeded" {
+			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+			writeURL(templ_7745c5c3_Buffer, path("runs", v.ID, "plan"))
+			writeHTML(templ_7745c5c3_Buffer, "\">Plan</a>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		if v.Err != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\">")
 			writeText(templ_7745c5c3_Buffer, v.Err)
@@ -249,7 +255,7 @@ func runControls(p page, v runView) templ.Component {
 
 //go:noinline
 func runButton(p page, action, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -267,7 +273,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 
 //go:noinline
 func runStepItem(p page, v runView, s stepView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeValue(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><div class=\"line\"><h3>")
@@ -309,10 +315,10 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.Label)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var58 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var58...)
+				var templ_7745c5c3_Var59 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var59...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var58).String())
+				writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var59).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, outputPath(v.ID, h.ID, -1))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -348,7 +354,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var68 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var69 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")

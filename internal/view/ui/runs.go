@@ -72,7 +72,7 @@ func (rs *runs) same(r *kept.Run, spec runSpec) bool {
 		return rs.now().Sub(old.Started) < keyLife
 	case spec.Once != "" && spec.Once == old.Once:
 		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
-	case spec.Kind == kept.Functions, spec.Kind == kept.Plans: // its arguments are not known here
+	case spec.Kind == kept.Functions, spec.plans(): // its arguments are not known here
 		return false
 	case spec.Resume != "" && spec.Resume == old.Resume,
 		spec.single() && spec.Kind == old.Kind && spec.Name == old.Name && slices.Equal(spec.Hosts, old.Hosts):

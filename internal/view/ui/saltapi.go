@@ -178,9 +178,11 @@ func lowHandler(read func(*http.Request) ([]*value.Map, error)) func(*Server, ht
 				writeSaltError(w, err)
 				return
 			}
+			form := r.Clone(r.Context())
+			form.PostForm = url.Values{"function": {calls[i].fun}, "expr": {calls[i].expr}, "jid": {calls[i].jid()}}
+			v = calls[i].row.with(s, form, v)
 			calls[i].s, calls[i].w, calls[i].v = s, w, v
-			calls[i].r = calls[i].row.grant(r, v)
-			calls[i].r.PostForm = url.Values{"function": {calls[i].fun}, "expr": {calls[i].expr}, "jid": {calls[i].jid()}}
+			calls[i].r = calls[i].row.grant(form, v)
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a run takes as long as it takes
 		out := make([]json.RawMessage, len(calls))

@@ -60,7 +60,7 @@ func startPage(p page, c *Catalogue, runs []runView, more bool) templ.Component 
 			writeText(templ_7745c5c3_Buffer, titled("Chains of actions", len(c.Chains)))
 			writeHTML(templ_7745c5c3_Buffer, "</h2>")
 			writePart(ctx, templ_7745c5c3_Buffer, entries("chains", c.Chains))
-			if p.may(Editor) {
+			if p.Who.defines() {
 				writeHTML(templ_7745c5c3_Buffer, "<details class=\"card\"")
 				if p.wrong("new") {
 					writeHTML(templ_7745c5c3_Buffer, " open")

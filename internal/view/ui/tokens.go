@@ -40,7 +40,12 @@ type Token struct {
 // prefixes of the tags of events that the token may send; without them it may send none.
 // Hosts are globs for the ids of hosts, a limit of their own: without them, no host is left
 // out.
-type Scope struct{ Orchestrations, Chains, Templates, Events, Hosts []string }
+// Rights do not limit anything: they are globs for what somebody has a higher role for, by the words of
+// [RightWords].
+type Scope struct {
+	Orchestrations, Chains, Templates, Events, Hosts []string
+	Rights                                           map[string][]string
+}
 
 // Limited reports whether there is a limit.
 func (x Scope) Limited() bool { return x.byName() || len(x.Hosts) > 0 }
@@ -55,7 +60,7 @@ func (x Scope) allows(kind, name string) bool {
 	if !x.byName() {
 		return true
 	}
-	globs := map[string][]string{kept.Orchestrations: x.Orchestrations, kept.Plans: x.Orchestrations, kept.Chains: x.Chains, kept.Templates: x.Templates}[kind]
+	globs := map[string][]string{kept.Orchestrations: x.Orchestrations, kept.Chains: x.Chains, kept.Templates: x.Templates}[cmp.Or(kept.PlanOf(kind), kind)]
 	return slices.ContainsFunc(globs, func(g string) bool { ok, _ := filepath.Match(g, name); return ok })
 }
 
@@ -91,6 +96,17 @@ func CheckPrefixes(prefixes []string) error {
 
 // String is the scope as files have it: words such as chains=friday,web-*.
 func (x Scope) String() string {
+	words := []string{x.limits()}
+	for _, name := range RightWords() {
+		if globs := x.Rights[name]; len(globs) > 0 {
+			words = append(words, name+"="+strings.Join(globs, ","))
+		}
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+// limits are the words of the scope that are limits.
+func (x Scope) limits() string {
 	var words []string
 	for _, name := range scopeNames {
 		if globs := *x.lists()[name]; len(globs) > 0 {
@@ -201,7 +217,7 @@ func ParseTokens(file string, text []byte) (*Tokens, error) {
 }
 
 // tokenKeys are the keys that a line may have.
-var tokenKeys = append([]string{"role", "created", "expires", "sha256"}, scopeNames...)
+var tokenKeys = slices.Concat([]string{"role", "created", "expires", "sha256"}, scopeNames, RightWords())
 
 // parseToken reads a line. What it does not know is an error: it may be a limit.
 func parseToken(line string) (*Token, error) {
@@ -227,6 +243,9 @@ func parseToken(line string) (*Token, error) {
 	if x.Role == Nobody || x.Hash == "" || x.Created.IsZero() {
 		return nil, errors.New("role, created and sha256 are required; 'brine ui token add' makes a line")
 	}
+	if err := x.Scope.CheckRights(x.Role); err != nil {
+		return nil, err
+	}
 	return x, nil
 }
 
@@ -246,6 +265,9 @@ func (x *Token) set(key, text string) (err error) {
 		x.Hash = strings.ToLower(text)
 	default:
 		globs := strings.Split(text, ",")
+		if known, err := x.Scope.grantRight(key, globs); known {
+			return err
+		}
 		*x.Scope.lists()[key] = globs
 		if err = CheckGlobs(globs); key == "events" {
 			err = CheckPrefixes(globs)

@@ -308,6 +308,10 @@ func (f *fake) started(spec kept.Spec, do func(killed <-chan struct{}, line func
 	return r, nil
 }
 
+func (f *fake) PlanText(made []byte, format string) (string, error) {
+	return format + " of " + string(made), nil
+}
+
 func (f *fake) End(_ context.Context, r *kept.Run) error { return r.Signal(syscall.SIGKILL) }
 
 func (f *fake) Drain(_ context.Context, jid string) error {

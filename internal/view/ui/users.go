@@ -229,7 +229,9 @@ func parseGroup(name, words string) (group, error) {
 		return g, nil
 	}
 	var err error
-	g.scope, err = parseLimits(strings.Join(limits, " "), nil)
+	if g.scope, err = parseLimits(strings.Join(limits, " "), nil); err == nil && g.role != Nobody {
+		err = g.scope.CheckRights(g.role)
+	}
 	return g, err
 }
 
@@ -250,6 +252,9 @@ func parseUser(line string, groups map[string]Scope) (user, error) {
 	}
 	if limited {
 		if x.scope, err = parseLimits(limits, groups); err != nil {
+			return x, err
+		}
+		if err = x.scope.CheckRights(x.role); err != nil {
 			return x, err
 		}
 	}

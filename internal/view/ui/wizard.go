@@ -28,6 +28,7 @@ type wizardView struct {
 	Fields   []fieldView
 	Problems []string // those that belong to no field
 	Resume   string
+	Plan     string // the run whose plan is to run
 }
 
 // A targetField asks for a target expression.
@@ -272,14 +273,20 @@ func (s *Server) wizard(w http.ResponseWriter, r *http.Request, v *visit) {
 	if jid := r.URL.Query().Get("resume"); jobs.IsJID(jid) {
 		view.Resume = jid
 	}
+	if id := r.URL.Query().Get("plan"); jobs.IsJID(id) {
+		view.Plan = id
+	}
 	render(w, r, statusOf(r), wizardPage(page{Title: t.Name, At: "start", Who: v, Bad: rejectedOf(r)}, view))
 }
 
 // templateAction is what the form of a template was sent for. Most often it only
 // is to show other fields.
 func templateAction(f url.Values) string {
-	if f.Get("op") == "run" {
+	switch f.Get("op") {
+	case "run":
 		return "run"
+	case "plan":
+		return "plan"
 	}
 	return "template.form"
 }
@@ -308,16 +315,24 @@ func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {
 		}
 	}
 	a.Values = in.fields(t.Form.Fields, "")
-	run := op == "run"
+	run := op == "run" || op == "plan"
 	view, good := viewWizard(t, a, in.faults, run)
 	if jid := r.PostForm.Get("resume"); jobs.IsJID(jid) {
 		view.Resume = jid
 	}
+	view.Plan = r.PostForm.Get("plan")
 	status, p := http.StatusOK, page{Title: t.Name, At: "start", Who: v}
 	if run {
 		if s.matchTargets(r, &view) && good {
 			spec := specOf(kept.Templates, t.Name, r)
-			spec.Resume, spec.Answers = view.Resume, answersOf(a)
+			spec.Resume, spec.Plan, spec.Answers = view.Resume, view.Plan, answersOf(a)
+			if op == "plan" {
+				s.beginPlan(w, r, v, runSpec{Spec: kept.Spec{Kind: kept.TemplatePlans, Name: t.Name}, Answers: spec.Answers})
+				return
+			}
+			if view.Plan != "" {
+				spec.Test, spec.Resume = false, "" // it is run as it was made
+			}
 			if spec.Test || r.PostForm.Get("confirm") == "yes" {
 				s.begin(w, r, v, spec, "GET /templates/{name}")
 				return

@@ -56,6 +56,13 @@ func wizardPage(p page, v wizardView) templ.Component {
 				writeValue(templ_7745c5c3_Buffer, v.Resume)
 				writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			}
+			if v.Plan != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">This runs the plan ")
+				writeText(templ_7745c5c3_Buffer, v.Plan)
+				writeHTML(templ_7745c5c3_Buffer, ", if these are its answers and nothing has changed since. Passwords have to be given again.</p><input type=\"hidden\" name=\"plan\" value=\"")
+				writeValue(templ_7745c5c3_Buffer, v.Plan)
+				writeHTML(templ_7745c5c3_Buffer, "\"> ")
+			}
 			for _, x := range v.Problems {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x)
@@ -85,7 +92,10 @@ func wizardPage(p page, v wizardView) templ.Component {
 				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("confirm-run", ""))
 				writeHTML(templ_7745c5c3_Buffer, "> Yes, run it now and change the hosts</label></p>")
 				writePart(ctx, templ_7745c5c3_Buffer, p.problem("confirm-run"))
-				writeHTML(templ_7745c5c3_Buffer, " <button name=\"op\" value=\"run\">Run</button>")
+				writeHTML(templ_7745c5c3_Buffer, " <button name=\"op\" value=\"run\">Run</button> ")
+				if v.Plan == "" {
+					writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" name=\"op\" value=\"plan\">Plan: show it, and run exactly that later</button>")
+				}
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</form><p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, historyOf(kept.Templates, v.T.Name))
@@ -101,7 +111,7 @@ func wizardPage(p page, v wizardView) templ.Component {
 
 //go:noinline
 func field(f fieldView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var12 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
 		switch f.Type {
 		case form.Group:
 			writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>")
@@ -220,7 +230,7 @@ func field(f fieldView) templ.Component {
 
 //go:noinline
 func item(f fieldView, x itemView, i int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<fieldset class=\"item\"><legend>")
 		writeText(templ_7745c5c3_Buffer, itemTitle(f, i))
 		writeHTML(templ_7745c5c3_Buffer, "</legend> ")
@@ -255,7 +265,7 @@ func item(f fieldView, x itemView, i int) templ.Component {
 
 //go:noinline
 func fieldHelp(f fieldView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
 		if f.Help != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"")
 			writeValue(templ_7745c5c3_Buffer, "h-"+f.Input)
@@ -269,7 +279,7 @@ func fieldHelp(f fieldView) templ.Component {
 
 //go:noinline
 func fieldProblem(f fieldView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var46 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
 		if f.Problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\" id=\"")
 			writeValue(templ_7745c5c3_Buffer, "p-"+f.Input)
