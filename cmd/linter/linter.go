@@ -117,6 +117,7 @@ func Options(a *app.App, c *cobra.Command, f *Flags, args []string) (lint.Option
 	if err := o.Config.Check(); err != nil {
 		return o, app.Usagef(c, "%v", err)
 	}
+	o.Chosen = len(o.Config.Systems) > 0 || len(f.grains) > 0
 	for _, s := range lint.Systems() {
 		wanted := len(o.Config.Systems) == 0 && len(f.grains) == 0 || slices.Contains(o.Config.Systems, s.Name)
 		if wanted {

@@ -36,7 +36,10 @@ type Options struct {
 	Disk  host.Files // only read
 	// Systems are the grains that the tree is compiled for; nil: [Systems].
 	Systems []System
-	Config  Config
+	// Chosen says that the user named the systems: a fault that one has counts as one that
+	// all have.
+	Chosen bool
+	Config Config
 	// MaxFiles bounds the files and directories of a saltenv, and MaxText the bytes
 	// that are read of files that are neither SLS files nor templates: the rest of
 	// these is left out. Of SLS files and templates twice as much is read. More of
@@ -53,6 +56,7 @@ type Finding struct {
 	Message  string
 	Hint     string   // what the user can do; may be empty
 	Systems  []string // where the fault is, if it is not on all systems
+	LeftOut  bool     // the tree names other systems, and none of these
 	Fix      *Edit    // what corrects it without a change of meaning; nil: nothing
 	// Via are the statements (include, import) of other files that led to the place.
 	Via []source.Pos
@@ -255,6 +259,7 @@ func (m *merge) result() []Finding {
 	}
 	unknown := map[source.Pos]bool{} // places where the text shows an unknown function
 	judged := map[statement]bool{}
+	named, places := l.named(), m.placesOf()
 	for k, f := range m.found {
 		if k.rule != notJudged {
 			judged[statement{k.pos, f.Message}] = true
@@ -278,9 +283,7 @@ func (m *merge) result() []Finding {
 		f.Severity = rule.Severity
 		if n := len(m.where[k]); n > 0 && n < len(l.o.Systems) {
 			f.Systems = slices.Sorted(maps.Keys(m.where[k]))
-			if rule.partial {
-				f.Severity = rule.partly
-			}
+			l.partly(f, rule, &named, slices.Sorted(maps.Keys(places[place{k.rule, k.pos}])), byPath[f.Pos.File])
 		}
 		if !l.o.Config.wants(f) {
 			continue

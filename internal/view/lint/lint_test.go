@@ -272,7 +272,7 @@ func TestSystems(t *testing.T) {
 	for _, f := range r.Findings {
 		got = append(got, fmt.Sprint(f.Rule, " ", f.Severity, " ", f.Systems))
 	}
-	want := []string{"undefined-variable info [alpine arch rhel suse]", "unknown-state error [rhel]"}
+	want := []string{"undefined-variable warning [alpine arch rhel suse]", "unknown-state error [rhel]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"brine/internal/core/printable"
@@ -77,9 +78,24 @@ func (r *Report) text(w io.Writer, o Output) error {
 	if n := r.NotJudged(); n > 0 {
 		fmt.Fprintf(&b, ", %s not judged", count(n, "place"))
 	}
+	if n, systems := r.leftOut(); n > 0 {
+		fmt.Fprintf(&b, "; %d of the notes: faults on %s, which the tree does not name (--level info shows them)", n, strings.Join(systems, ", "))
+	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// leftOut returns how many faults only systems have that the tree does not name, and these.
+func (r *Report) leftOut() (n int, systems []string) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.LeftOut && f.Severity == Info {
+			n++
+			systems = append(systems, f.Systems...)
+		}
+	}
+	slices.Sort(systems)
+	return n, slices.Compact(systems)
 }
 
 func count(n int, word string) string {

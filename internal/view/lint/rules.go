@@ -35,10 +35,9 @@ type Rule struct {
 	Why      string // what comes of it, and what to write instead
 	Off      bool   // only if it is selected
 	Fix      bool   // --fix corrects it
-	// partial says that a finding on some of the systems only is no more than
-	// partly: a tree need not serve all of them.
+	// partial says that a finding on some of the systems only is no more than a
+	// warning: a tree need not serve all of them.
 	partial bool
-	partly  Severity
 }
 
 // The IDs of the rules.
@@ -177,7 +176,7 @@ func Rules() []Rule {
 			Why: "The state fails when it runs. `brine doc FUNCTION` lists the arguments.",
 		},
 		{
-			ID: missingFile, Severity: Error, partial: true, partly: Warning, Doc: "A `salt://` file does not exist in the tree.",
+			ID: missingFile, Severity: Error, partial: true, Doc: "A `salt://` file does not exist in the tree.",
 			Why: "The state fails when it runs. Of a list of sources, one has to exist.",
 		},
 		{
@@ -327,7 +326,7 @@ func Page() string {
 	for _, r := range Rules() {
 		how := r.Severity.String()
 		if r.partial {
-			how += "; " + r.partly.String() + " if only some of the systems have the fault"
+			how += "; warning if only some of the systems have the fault"
 		}
 		if r.Off {
 			how += "; off unless selected"

@@ -185,6 +185,7 @@ type run struct {
 
 	units map[string]*unit // what is compiled, by [unit.key]
 	tops  []*unit          // those of the top file, in order
+	never map[string]bool  // by saltenv and SLS: the top file gives it to no machine of this system
 	top   *pass            // what reading the top file came to; nil: it is to be read
 	u     *unit            // what is compiled now
 	at    *pass            // where findings and dependencies are noted now

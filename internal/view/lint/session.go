@@ -441,7 +441,7 @@ func (r *run) requisitesOf(m *merge, s *Session) {
 		}
 	}
 	for pos, f := range open {
-		if r.met(pos) || due && !s.last[key{f.Rule, source.Pos{File: r.l.abs(pos.File)}, f.Message}] {
+		if r.met(pos) || r.apart(pos) || due && !s.last[key{f.Rule, source.Pos{File: r.l.abs(pos.File)}, f.Message}] {
 			continue // it is met, or what may meet it is still to be compiled
 		}
 		if many[pos] {

@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/render"
+	"brine/internal/core/target"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/runner/high"
@@ -16,7 +17,7 @@ import (
 // readTop checks the top files of the states and returns what runs together.
 func (r *run) readTop(ctx context.Context) []high.Match {
 	r.engine = render.For(r.env).Run()
-	r.asked = false
+	r.asked, r.never = false, map[string]bool{}
 	c := high.New(r.env, r.render)
 	t, err := c.Top(ctx, high.TopRequest{})
 	if err != nil {
@@ -40,11 +41,13 @@ func (r *run) readTop(ctx context.Context) []high.Match {
 
 // companies returns the SLS files that run together by the top file of an
 // environment: for each of its targets those of the target, and those that every
-// machine has.
+// machine has. Targets that ask for grains alone are known: on a system that one means,
+// every machine has its files; on others, it is left out if it means some system.
 func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map) []high.Match {
 	type entry struct {
 		names []string
 		all   bool // every machine has them
+		never bool // no machine of this system has them
 	}
 	var entries []entry
 	some := false
@@ -52,15 +55,23 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 	if err != nil {
 		return nil
 	}
-	for target, v := range matches.All() {
+	for tgt, v := range matches.All() {
 		list, _ := v.(*value.List)
-		e := entry{r.topNames(ctx, saltenv, all, list), isEveryone(target, list)}
+		e := entry{names: r.topNames(ctx, saltenv, all, list), all: isEveryone(tgt, list)}
+		if means, known := meansSystem(r.env.Grains, tgt, list); known && !e.all {
+			e.all, e.never = means, !means && r.l.someSystem(tgt, list)
+		}
 		some = some || !e.all
 		entries = append(entries, e)
 	}
 	var out []high.Match
 	for i, own := range entries {
-		if own.all && some && len(entries) > 1 {
+		for _, name := range own.names {
+			key := saltenv + "\x00" + name
+			was, has := r.never[key]
+			r.never[key] = own.never && (was || !has)
+		}
+		if own.never || own.all && some && len(entries) > 1 {
 			continue // they are part of the others
 		}
 		var names []string
@@ -74,11 +85,64 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 				}
 			}
 		}
-		if len(names) > 0 {
+		again := func(m high.Match) bool { return slices.Equal(m.SLS, names) }
+		if len(names) > 0 && !slices.ContainsFunc(out, again) {
 			out = append(out, high.Match{SaltEnv: saltenv, SLS: names})
 		}
 	}
 	return out
+}
+
+// meansSystem reports whether a target of a top file means all machines with some grains, and
+// whether this is known: the target asks for nothing else, and for no grain that is not known.
+func meansSystem(grains value.Mapping, tgt value.Value, list *value.List) (means, known bool) {
+	kind := "glob"
+	for _, item := range list.Elems() {
+		if m, ok := item.(*value.Map); ok && m.Has("match") {
+			kind = m.Str("match")
+		}
+	}
+	text, ok := tgt.(string)
+	if !ok || isUnknown(text) || kind != "grain" && kind != "grain_pcre" && kind != "compound" || targetAsks(kind, text) {
+		return false, false
+	}
+	m, err := target.Compile(text, kind, nil)
+	if err != nil {
+		return false, false
+	}
+	if _, pillar := m.Needs(); pillar {
+		return false, false
+	}
+	asked := false
+	if k, ok := grains.(knownMap); ok {
+		grains = k.Mapping
+	}
+	means, err = m.Match(target.Minion{Grains: func() value.Mapping { return touched{grains, &asked} }})
+	return means && !asked, err == nil && !asked
+}
+
+// someSystem reports whether a target of a top file means some of the systems.
+func (l *linter) someSystem(tgt value.Value, list *value.List) bool {
+	return slices.ContainsFunc(l.o.Systems, func(s System) bool {
+		means, known := meansSystem(s.Grains, tgt, list)
+		return means && known
+	})
+}
+
+// apart reports whether a place is only in SLS files that the top file gives to no machine of
+// this system, and that nothing else includes.
+func (r *run) apart(pos source.Pos) bool {
+	some := false
+	for _, u := range r.units {
+		if !u.ran[pos.File] {
+			continue
+		}
+		if u.own == "" || len(u.match.SLS) != 1 || !r.never[u.match.SaltEnv+"\x00"+u.match.SLS[0]] {
+			return false
+		}
+		some = true
+	}
+	return some
 }
 
 // isEveryone reports whether a target of a top file matches every machine.
