@@ -16,7 +16,6 @@ import (
 	"brine/internal/fleet/machine"
 	"brine/internal/py/source"
 	"brine/internal/view/casefile"
-	"brine/internal/view/lint"
 	"brine/internal/view/trial"
 )
 
@@ -94,7 +93,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	dir := filepath.Join(cache, "brine", "test")
 	l := &trial.Lab{
-		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines"), Dial: o.dialer(a, w), ResetDir: w.Tree}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, PlaceExe: agents.FS() == nil, Codename: codename,
+		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines"), Dial: o.dialer(a, w), ResetDir: w.Tree}, Driver: o.driver, Stubs: o.packages, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, PlaceExe: agents.FS() == nil,
 		Images: &machine.Images{Host: a.Host, Dir: filepath.Join(dir, "images"), Note: func(format string, args ...any) {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(fmt.Sprintf(format, args...)))
 		}},
@@ -116,15 +115,6 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 		fmt.Fprintf(a.Err, "brine: removed the machines that process %s left when it was killed\n", printable.Line(pid))
 	}
 	return l, err
-}
-
-// codename returns the code name of the release of a system that mmdebstrap can install.
-func codename(system string) string {
-	s, ok := lint.SystemNamed(system)
-	if !ok || s.Grains.Str("os_family") != "Debian" {
-		return ""
-	}
-	return s.Grains.Str("oscodename")
 }
 
 // lockImages writes which images the tests use.

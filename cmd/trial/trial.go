@@ -116,7 +116,7 @@ usage error.`,
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
 	f.BoolVar(&o.lock, "update-images", false, "fetch or make the images, and write which they are to tests/images.lock; test nothing")
 	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
-	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
+	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory, archive or file of repositories at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 0, "run at most this many tests at a time (default: as many as there are cores); memory bounds them too")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")

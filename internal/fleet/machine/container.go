@@ -42,6 +42,8 @@ func engine(name, doc string) Driver {
 func (d *Driver) answers(ctx context.Context, h host.Host) error {
 	out, err := h.Run(ctx, host.Cmd{Argv: []string{d.Name, "info"}, Merge: true, Timeout: lookTime, ReadOnly: true})
 	switch {
+	case ctx.Err() != nil: // Ctrl-C says nothing of the engine
+		return ctx.Err()
 	case err != nil:
 		return &UnusableError{d.Name, err.Error(), ""}
 	case out.TimedOut:
@@ -121,10 +123,14 @@ func (i *Images) Reference(ctx context.Context, d *Driver, system, image string)
 		return "", &NoImageError{system, fmt.Sprintf("%q is not a reference of an image", ref), give}
 	}
 	out, err := i.Host.Run(ctx, host.Cmd{Argv: []string{d.Name, "image", "inspect", "--format", "{{.Id}}", ref}, Merge: true, Timeout: lookTime, ReadOnly: true})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
 		return "", &NoImageError{system, err.Error(), ""}
-	}
-	if out.Status != 0 {
+	case out.TimedOut:
+		return "", &NoImageError{system, fmt.Sprintf("%s image inspect %s did not end within %s", d.Name, ref, lookTime), ""}
+	case out.Status != 0:
 		return "", &NoImageError{system, d.Name + " does not have " + ref, "fetch it: " + d.Name + " pull " + ref}
 	}
 	return ref, nil

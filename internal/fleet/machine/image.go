@@ -3,11 +3,14 @@ package machine
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"brine/internal/core/host"
 )
@@ -26,13 +29,14 @@ type NoImageError struct{ System, Why, Hint string }
 func (e *NoImageError) Error() string { return "there is no image of " + e.System + ": " + e.Why }
 
 // Of returns the directory of the image of a system. path is that of a directory or an
-// archive; "" is an image that mmdebstrap makes of the release with the code name.
-func (i *Images) Of(ctx context.Context, system, path, codename string) (string, error) {
+// archive; of a file with repositories, from which an image is made; or "": then it is made
+// from the repositories that this machine has.
+func (i *Images) Of(ctx context.Context, system, path string, r Release) (string, error) {
 	if strings.HasPrefix(path, ReferencePrefix) {
 		return "", &NoImageError{system, path + " is an image of containers", "use --driver podman or docker, or name a directory or an archive"}
 	}
 	if path == "" {
-		return i.built(ctx, system, codename)
+		return i.built(ctx, system, "", r)
 	}
 	st, err := i.Host.Stat(path)
 	switch {
@@ -41,7 +45,9 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 	case st.Mode.IsDir():
 		return path, nil
 	case !st.Mode.IsRegular():
-		return "", &NoImageError{system, path + " is neither a directory nor an archive", ""}
+		return "", &NoImageError{system, path + " is neither a directory nor a file", ""}
+	case hasRepositories(path):
+		return i.built(ctx, system, path, r)
 	}
 	key := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%d", path, st.Size, st.Mtime.UnixNano())))[:16]
 	return i.once(system+"-"+key, func(dir string) error {
@@ -50,25 +56,7 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 		if i.Host.Geteuid() != 0 {
 			argv = append(argv, "--no-same-owner")
 		}
-		return i.run(ctx, system, argv[0], argv)
-	})
-}
-
-// built returns an image that was made before, or makes one.
-func (i *Images) built(ctx context.Context, system, codename string) (string, error) {
-	give := "name a directory or an archive: --image " + system + "=PATH, or in the case file images: {" + system + ": PATH}"
-	switch _, err := i.Host.LookPath("mmdebstrap", ""); {
-	case codename == "":
-		return "", &NoImageError{system, "the case file names none", give}
-	case err != nil:
-		return "", &NoImageError{system, "the case file names none, and there is no mmdebstrap to make one", give}
-	case i.Host.Geteuid() != 0:
-		return "", &NoImageError{system, "the case file names none, and only root can make one", give}
-	}
-	return i.once(system, func(dir string) error {
-		i.Note("making an image of %s with mmdebstrap: this takes a minute or two", system)
-		packages := "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates"
-		return i.run(ctx, system, "mmdebstrap", []string{"mmdebstrap", "--quiet", "--variant=minbase", "--include=" + packages, codename, dir})
+		return i.run(ctx, system, argv)
 	})
 }
 
@@ -85,13 +73,20 @@ func (i *Images) once(name string, makes func(dir string) error) (string, error)
 	if err := i.Host.MkdirAll(i.Dir, 0o700); err != nil {
 		return "", err
 	}
-	// Half an image is none: it is made beside its place.
-	half, err := i.Host.MkdirTemp(i.Dir, ".new-")
+	if err := i.clean(); err != nil {
+		return "", err
+	}
+	// Half an image is none: it is made beside its place, in a directory that is locked.
+	dirNew, err := i.Host.MkdirTemp(i.Dir, half)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = i.Host.RemoveAll(half) }()
-	root := filepath.Join(half, "root")
+	lock, err := lockFile(filepath.Join(dirNew, lockName))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = errors.Join(i.Host.RemoveAll(dirNew), lock.Close()) }()
+	root := filepath.Join(dirNew, "root")
 	if err := i.Host.Mkdir(root, 0o755); err != nil {
 		return "", err
 	}
@@ -101,13 +96,65 @@ func (i *Images) once(name string, makes func(dir string) error) (string, error)
 	return dir, i.Host.Rename(root, dir)
 }
 
-// run runs a command that makes an image, or brings it here; prog is what people know it by.
-func (i *Images) run(ctx context.Context, system, prog string, argv []string) error {
-	out, err := i.Host.Run(ctx, host.Cmd{Argv: argv, Merge: true})
+// half begins the names of images that are being made.
+const half = ".new-"
+
+// clean removes the halves of images that runs of brine left when they were killed. One
+// without a lock may be about to get one.
+func (i *Images) clean() error {
+	names, err := i.Host.ReadDir(i.Dir)
 	if err != nil {
-		return &NoImageError{system, err.Error(), ""}
+		return err
 	}
-	if out.Status != 0 {
+	for _, n := range names {
+		dir := filepath.Join(i.Dir, n)
+		if !strings.HasPrefix(n, half) {
+			continue
+		}
+		if _, err := i.Host.Stat(filepath.Join(dir, lockName)); err != nil {
+			continue
+		}
+		lock, err := lockFile(filepath.Join(dir, lockName))
+		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(i.Host.RemoveAll(dir), lock.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs a command that makes an image, or brings it here.
+func (i *Images) run(ctx context.Context, system string, argv []string) error {
+	return i.ended(ctx, system, argv[0], host.Cmd{Argv: argv, Merge: true})
+}
+
+//go:embed making.sh
+var makingScript string
+
+// make runs a command that makes an image, as root. It ends, with all that it started and
+// mounted, when brine does.
+func (i *Images) make(ctx context.Context, system, prog string, argv []string) error {
+	held, hold := io.Pipe()
+	defer hold.Close()
+	defer held.Close()
+	whole := []string{"unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", makingScript, prog}
+	return i.ended(ctx, system, prog, host.Cmd{Argv: append(whole, argv...), Stdin: held, Merge: true})
+}
+
+// ended runs a command, of the program prog as people know it, and says why it failed.
+func (i *Images) ended(ctx context.Context, system, prog string, c host.Cmd) error {
+	out, err := i.Host.Run(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return &NoImageError{system, err.Error(), ""}
+	case out.Status != 0:
 		hint := ""
 		if IsNoSpace(string(out.Stdout)) {
 			hint = spaceHint

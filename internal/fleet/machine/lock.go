@@ -185,5 +185,5 @@ func (i *Images) Pinned(ctx context.Context, d *Driver, system, text string) (st
 // Pull has the engine of a driver fetch an image.
 func (i *Images) Pull(ctx context.Context, d *Driver, system, ref string) error {
 	i.Note("%s pull %s", d.Name, ref)
-	return i.run(ctx, system, d.Name, []string{d.Name, "pull", "--quiet", ref})
+	return i.run(ctx, system, []string{d.Name, "pull", "--quiet", ref})
 }

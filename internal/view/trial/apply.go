@@ -30,8 +30,6 @@ type Lab struct {
 	Lock   *Lock             // of images; nil: there is none
 	Jobs   int               // tests at a time, as far as memory has room for their machines; 0: as many as there are cores
 	Exe    string            // brine, as it is put into machines
-	// Codename returns the code name of the release of a system, "" if there is none.
-	Codename func(system string) string
 	// Done gets each result, one at a time; nil: nobody does.
 	Done func(*Result)
 	// Hold gets all results with their machines, which are removed when it returns; nil:

@@ -74,11 +74,20 @@ func (p *plan) findImage(ctx context.Context, path string) (string, error) {
 	if p.driver.TakesReferences() {
 		return p.container(ctx, path)
 	}
-	image, err := p.Images.Of(ctx, system, path, p.Codename(system))
+	image, err := p.Images.Of(ctx, system, path, p.release(system))
 	if err == nil {
 		err = p.locked(ctx, path, image)
 	}
 	return image, err
+}
+
+// release is what is known of a system that an image is to be made of.
+func (p *plan) release(system string) machine.Release {
+	grains, err := p.Grains(system)
+	if err != nil {
+		return machine.Release{}
+	}
+	return machine.Release{OS: grains.Str("os"), Family: grains.Str("os_family"), Version: value.Str(grains.At("osrelease")), Codename: grains.Str("oscodename")}
 }
 
 // container returns the image of a container. That which the lock has is pulled where it is not
