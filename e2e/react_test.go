@@ -220,3 +220,63 @@ func testReactPostgres(t *testing.T, srv *servertest.Server) {
 	})
 	testReactKilled(t, "postgres", srv.Port)
 }
+
+// TestReactBehind: a worker that starts reads a stream from where others have come to in it,
+// however late they brought what they had heard, and counts what is too old to be acted on.
+func TestReactBehind(t *testing.T) {
+	t.Parallel()
+	ns := natstest.StartProcess(t)
+	js := stream(t, ns.URL())
+	d := newReactTree(t, "behind", "sqlite3", 0, "0", "event_bus: {url: '"+ns.URL()+"', stream: BRINE}\n")
+	sent := 0
+	publish := func(n int) {
+		t.Helper()
+		for range n {
+			if _, err := js.Publish(t.Context(), "brine.deploy.a", fmt.Appendf(nil, `{"n": %d}`, sent)); err != nil {
+				t.Fatal(err)
+			}
+			sent++
+		}
+	}
+	reactions := func(want int) {
+		t.Helper()
+		d.until(t, fmt.Sprintf("%d reactions", want), func() bool { return len(d.log(t)) == want })
+		d.settled(t, want)
+	}
+	w := d.hears(t, "")
+	publish(2)
+	reactions(2)
+	_ = w.cmd.Process.Kill() // a worker that is behind has brought no more
+	<-w.ended
+	publish(3)
+	db, err := sql.Open("sqlite", filepath.Join(d.dir, "queue.db")+"?_pragma=busy_timeout(60000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// The database got what was brought an hour later than the stream.
+	if _, err := db.ExecContext(t.Context(), "UPDATE brine_queue_events SET created = created + 3600000000 WHERE same <> 'reached'"); err != nil {
+		t.Fatal(err)
+	}
+	w = d.hears(t, "")
+	reactions(5)
+	w.stop(t)
+
+	publish(2)
+	d.append(t, "reactor_max_age: 1\n")
+	time.Sleep(1100 * time.Millisecond) // until they are too old
+	w = d.hears(t, "")
+	publish(1)
+	reactions(6)
+	w.stop(t)
+	d.inOrder(t)
+	all, err := d.q.List(t.Context(), queue.Query{Queue: d.name, State: queue.Refused})
+	if err != nil || len(all) != 1 || !strings.Contains(all[0].Error, "2 events were not taken, since they were older than 1s") {
+		t.Errorf("events that were too old are %+v, %v", all, err)
+	}
+	for line, n := range d.log(t) {
+		if n != 1 {
+			t.Errorf("the reaction to %s ran %d times", line, n)
+		}
+	}
+}

@@ -74,7 +74,7 @@ func (c *collecting) tellOf(id string, err error) {
 // this controller get it as well.
 func (c *collecting) take(ctx context.Context, e beacon.Event) error {
 	if len(c.m.Match(e.Tag)) > 0 {
-		if err := c.bringOne(ctx, event.Event{Tag: e.Tag, Data: e.Data}); err != nil {
+		if err := c.bringOne(ctx, arrival{Event: event.Event{Tag: e.Tag, Data: e.Data}}); err != nil {
 			return fmt.Errorf("the event %.200s does not get into the queue: %w", e.Tag, err)
 		}
 	}

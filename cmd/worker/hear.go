@@ -17,6 +17,8 @@ import (
 // A listener takes events that a worker hears. It does not wait.
 type listener interface {
 	hear(ctx context.Context, e event.Event)
+	// earlier takes an event that the stream had when the worker began, at a time.
+	earlier(ctx context.Context, e event.Event, begun time.Time)
 	// ready reports whether there is room for more, of what need not be taken at once.
 	ready() bool
 	// miss notes that n events were lost before anybody saw their tags.
@@ -55,8 +57,9 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 		return nil, err
 	}
 	if h.kept {
-		since := h.lastBrought(ctx, h.app.Host.Now())
-		h.wg.Go(func() { h.hearStream(ctx, env.Bus, after, since) })
+		begun := h.app.Host.Now()
+		since := h.reached(ctx, begun)
+		h.wg.Go(func() { h.hearStream(ctx, env.Bus, after, since, begun) })
 		h.wg.Go(func() { h.hearForeign(ctx, env.Bus, after, func(e event.Event) bool { return !e.Remote }) })
 	} else {
 		h.wg.Go(func() { h.hearForeign(ctx, env.Bus, after, func(event.Event) bool { return true }) })
@@ -79,26 +82,21 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 	}, nil
 }
 
-const (
-	// overlap is how long before the last event that was brought a worker begins to read a
-	// stream: others may have heard earlier ones that are not in the queue yet.
-	overlap = time.Minute
-	// longestGap is how old the events are at most that a worker reads of a stream when it
-	// starts.
-	longestGap = 10 * time.Minute
-)
+// overlap is how long before the event that others have come to a worker begins to read a
+// stream: it has the time when it arrived, which is a moment after that of the stream.
+const overlap = time.Minute
 
-// readStream hears the events that the stream of the bus has since a time. A worker that starts
-// reads from a moment before the last event on that was brought into the queue. So each worker
-// brings all events in their order, also one that starts while others wait for the database with
-// what they heard, or while the server of the bus is down; those that are known are not brought
-// again.
-func (h *hearing) readStream(ctx context.Context, since time.Time) {
+// readStream hears the events that the stream of the bus has since a time, and hands them to
+// take. A worker that starts reads from where the others have come to in the stream, however
+// far they are behind it: each worker brings all events in their order, also one that starts while
+// others wait for the database with what they heard, or while the server of the bus is down;
+// those that are known are not brought again.
+func (h *hearing) readStream(ctx context.Context, since time.Time, take func(event.Event)) {
 	h.untilRead(ctx, h.stream, func() error {
 		return h.stream.Read(ctx, since, func(e event.Event) bool {
 			h.room(ctx)
-			e.Data = h.s.Shape(e.Data)
-			h.hear(ctx, e)
+			e.Data, e.Remote = h.s.Shape(e.Data), true
+			take(e)
 			return ctx.Err() == nil
 		})
 	})
@@ -129,23 +127,25 @@ func (w *worker) untilRead(ctx context.Context, log assembly.Log, read func() er
 	}
 }
 
-// lastBrought is from when on earlier events are heard, of a worker that began at a time.
-func (h *hearing) lastBrought(ctx context.Context, begun time.Time) time.Time {
+// reached is from when on a worker that began at a time reads the stream.
+func (h *hearing) reached(ctx context.Context, begun time.Time) time.Time {
 	for n := 0; ctx.Err() == nil; n++ {
 		ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
-		at, err := h.q.LastEvent(ask, h.o.queue)
+		at, err := h.q.Reached(ask, h.o.queue)
 		cancel()
-		switch oldest := begun.Add(-longestGap); {
+		switch {
 		case err != nil:
 			h.wait(ctx, min(5*time.Second, 100*time.Millisecond<<min(n, 6)))
 			continue
-		case at.IsZero():
+		case at.IsZero(): // this is the first worker
+			if h.o.react {
+				ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+				_ = h.q.Reach(ask, h.o.queue, begun) // else the first event that is brought says it
+				cancel()
+			}
 			return begun
-		case at.Add(-overlap).After(oldest):
-			return at.Add(-overlap)
-		default:
-			return oldest
 		}
+		return at.Add(-overlap)
 	}
 	return begun
 }
@@ -226,12 +226,16 @@ func (h *hearing) hearForeign(ctx context.Context, bus event.Bus, after uint64, 
 	}
 }
 
-// hearStream hears other controllers, and first what the stream of the bus has since a time. What
-// comes faster than it is brought into the queue is read again from the stream.
-func (h *hearing) hearStream(ctx context.Context, bus event.Bus, after uint64, since time.Time) {
+// hearStream hears other controllers, and first what the stream of the bus has since a time, of a
+// worker that began at another one. What comes faster than it is brought into the queue is read again from the stream.
+func (h *hearing) hearStream(ctx context.Context, bus event.Bus, after uint64, since, begun time.Time) {
 	if h.o.react {
 		h.busIsUp(ctx) // else what is sent between the end of the stream and the connection is missed
-		h.readStream(ctx, since)
+		h.readStream(ctx, since, func(e event.Event) {
+			for _, l := range h.to {
+				l.earlier(ctx, e, begun)
+			}
+		})
 	}
 	for last := h.app.Host.Now(); ; {
 		h.room(ctx)
@@ -240,7 +244,7 @@ func (h *hearing) hearStream(ctx context.Context, bus event.Bus, after uint64, s
 			return
 		}
 		if lost > 0 {
-			h.readStream(ctx, last.Add(-overlap))
+			h.readStream(ctx, last.Add(-overlap), func(e event.Event) { h.hear(ctx, e) })
 		}
 		h.hear(ctx, e)
 		after, last = e.Seq, e.Stamp

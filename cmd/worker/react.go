@@ -46,23 +46,32 @@ type reacting struct {
 	user   string
 	id     string
 
-	arrivals chan event.Event
+	arrivals chan arrival
 	wg       sync.WaitGroup
 
 	mu      sync.Mutex
 	bytes   int                 // of arrivals
+	pending int                 // arrivals that are not in the queue yet
+	passed  time.Time           // of the last event of a stream before which nothing was pending
 	n       int                 // events that cannot be told apart, so far
 	recent  recently            // that were brought
 	missed  int                 // events that were lost before their tags were seen
 	lost    map[string]int      // events that were heard and lost, by tag
 	full    map[string][]string // keys of events that did not get into the queue, by tag
+	old     map[string][]string // keys of those that were too old, by tag
 	skipped int                 // events that another worker brings, since they cannot be told apart
+}
+
+// An arrival is an event that was heard.
+type arrival struct {
+	event.Event
+	late bool // it is too old to react to
 }
 
 // newReacting reads what reacts to events.
 func (w *worker) newReacting() (r *reacting, err error) {
 	opts, conf := w.s.Cfg.Opts, w.s.Cfg.Opts.Str("conf_file")
-	r = &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string][]string{}}
+	r = &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan arrival, maxArrivals), lost: map[string]int{}, full: map[string][]string{}, old: map[string][]string{}}
 	if r.m, err = reactor.Read(w.app.Host, opts, filepath.Dir(conf), w.s.Cfg.Place); err != nil {
 		return nil, err
 	}
@@ -148,12 +157,27 @@ func (r *reacting) ready() bool {
 }
 
 // hear takes an event if something reacts to it.
-func (r *reacting) hear(ctx context.Context, e event.Event) {
-	if len(r.m.Match(e.Tag)) == 0 || ctx.Err() != nil {
+func (r *reacting) hear(ctx context.Context, e event.Event) { r.arrive(ctx, arrival{Event: e}) }
+
+// earlier takes an event of the stream; one that is too old is counted if no worker has brought
+// it.
+func (r *reacting) earlier(ctx context.Context, e event.Event, begun time.Time) {
+	r.arrive(ctx, arrival{e, e.Stamp.Before(begun.Add(-r.limits.Age))})
+}
+
+func (r *reacting) arrive(ctx context.Context, e arrival) {
+	matches := len(r.m.Match(e.Tag)) > 0
+	if ctx.Err() != nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !matches {
+		if e.Remote && r.pending == 0 {
+			r.passed = e.Stamp
+		}
+		return
+	}
 	if r.bytes > 0 && r.bytes+e.Cost() > maxArrivalBytes {
 		r.lost[e.Tag]++
 		return
@@ -161,6 +185,7 @@ func (r *reacting) hear(ctx context.Context, e event.Event) {
 	select {
 	case r.arrivals <- e:
 		r.bytes += e.Cost()
+		r.pending++
 	default:
 		r.lost[e.Tag]++
 	}
@@ -171,6 +196,8 @@ func (r *reacting) bring(ctx context.Context) {
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
 	defer func() { r.tell(context.WithoutCancel(ctx)) }()
+	var come reach
+	defer func() { r.reach(context.WithoutCancel(ctx), &come, 0) }()
 	for {
 		select {
 		case e, ok := <-r.arrivals:
@@ -188,22 +215,60 @@ func (r *reacting) bring(ctx context.Context) {
 					r.s.Tell(fmt.Errorf("the event %s does not get into the queue: %w", printable.Line(e.Tag), err))
 				}
 			}
+			r.mu.Lock()
+			r.pending--
+			r.mu.Unlock()
+			if e.Remote && ctx.Err() == nil {
+				come.at = e.Stamp
+				r.reach(ctx, &come, reachEvery)
+			}
 		case <-tick.C:
+			r.mu.Lock()
+			if r.passed.After(come.at) {
+				come.at = r.passed
+			}
+			r.mu.Unlock()
+			r.reach(ctx, &come, 0)
 			r.tell(ctx)
 		}
 	}
 }
 
+// reachEvery is how often a worker notes how far it has come in a stream. One that was killed
+// before it did has the next one read more than it needs to.
+const reachEvery = time.Second
+
+// A reach is how far a worker has come in a stream.
+type reach struct {
+	at, noted time.Time // by the clock of the stream
+	when      time.Time // it was noted, by that of this machine
+}
+
+// reach notes how far the worker has come, unless it did so less than a time ago. A queue that
+// does not answer hears it the next time.
+func (r *reacting) reach(ctx context.Context, come *reach, every time.Duration) {
+	now := r.app.Host.Now()
+	if come.at.Equal(come.noted) || now.Sub(come.when) < every {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+	defer cancel()
+	come.when = now
+	if r.q.Reach(ctx, r.o.queue, come.at) == nil {
+		come.noted = come.at
+	}
+}
+
 // bringOne brings an event into the queue. A queue that does not answer is asked until it
 // does.
-func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
+func (r *reacting) bringOne(ctx context.Context, e arrival) error {
 	answers := 0
 	for told, n := false, 0; ; n++ {
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		decision, entry, key, err := r.tryToBring(try, e)
 		cancel()
 		if err == nil {
-			r.became(decision, entry, key)
+			r.became(decision, entry, key, e.late)
 			return nil
 		}
 		if assembly.Answers(err) && r.q.Ping(ctx) == nil { // a full disk is waited for
@@ -221,11 +286,11 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 }
 
 // tryToBring brings an event into the queue. key is that of the event.
-func (r *reacting) tryToBring(ctx context.Context, e event.Event) (decision queue.Decision, entry *queue.Entry, key string, err error) {
+func (r *reacting) tryToBring(ctx context.Context, e arrival) (decision queue.Decision, entry *queue.Entry, key string, err error) {
 	data := e.Data.Copy()
 	cause, ok := queue.CauseOf(data.At(event.CauseKey))
 	data.Delete(event.CauseKey)
-	a := queue.Arrival{Key: queue.Key(e.Tag, reactor.Canonical(data)), MaxWaiting: r.limits.Waiting}
+	a := queue.Arrival{Key: queue.Key(e.Tag, reactor.Canonical(data)), MaxWaiting: r.limits.Waiting, Late: e.late}
 	if r.recent.has(a.Key) {
 		return queue.Known, nil, "", nil
 	}
@@ -240,8 +305,10 @@ func (r *reacting) tryToBring(ctx context.Context, e event.Event) (decision queu
 			r.mu.Unlock()
 			return queue.Known, nil, "", nil
 		}
+		r.mu.Lock()
 		r.n++
 		a.Key = queue.Key(a.Key, r.name, fmt.Sprint(r.n))
+		r.mu.Unlock()
 	}
 	if same, ok := r.limits.Same(e.Tag, data); ok {
 		a.Same = queue.Key(same)
@@ -262,22 +329,29 @@ func (r *reacting) tryToBring(ctx context.Context, e event.Event) (decision queu
 // maxRecent is how many keys of events a worker keeps.
 const maxRecent = 1 << 15
 
-// A recently has the keys of the last events that one goroutine brought: those that come again,
-// such as by a stream that is read twice, need no question to the database.
+// A recently has the keys of the last events that were brought: those that come again, such as
+// by a stream that is read twice, need no question to the database. What is heard and what is
+// collected from machines comes at the same time.
 type recently struct {
+	mu    sync.Mutex
 	keys  map[string]struct{}
 	order []string // of keys, as a ring that begins at next
 	next  int
 }
 
 func (r *recently) has(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	_, ok := r.keys[key]
 	return ok
 }
 
 func (r *recently) add(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, known := r.keys[key]
 	switch {
-	case r.has(key):
+	case known:
 		return
 	case len(r.order) < maxRecent:
 		if r.keys == nil {
@@ -301,7 +375,7 @@ func (r *reacting) entry(tag string, data *value.Map, cause []string) *queue.Ent
 }
 
 // became does what is due when an event was brought.
-func (r *reacting) became(decision queue.Decision, e *queue.Entry, key string) {
+func (r *reacting) became(decision queue.Decision, e *queue.Entry, key string, late bool) {
 	switch decision {
 	case queue.Added:
 		select {
@@ -315,7 +389,11 @@ func (r *reacting) became(decision queue.Decision, e *queue.Entry, key string) {
 		}
 	case queue.NotTaken:
 		r.mu.Lock()
-		r.full[e.SLS] = append(r.full[e.SLS], key)
+		of := r.full
+		if late {
+			of = r.old
+		}
+		of[e.SLS] = append(of[e.SLS], key)
 		r.mu.Unlock()
 	case queue.Known, queue.Joined:
 	}
@@ -327,8 +405,8 @@ const maxWarnedTags = 50
 // tell tells which events nobody reacts to, and leaves an entry for each tag in the queue.
 func (r *reacting) tell(ctx context.Context) {
 	r.mu.Lock()
-	missed, lost, full := r.missed, r.lost, r.full
-	r.missed, r.lost, r.full = 0, map[string]int{}, map[string][]string{}
+	missed, lost, full, old := r.missed, r.lost, r.full, r.old
+	r.missed, r.lost, r.full, r.old = 0, map[string]int{}, map[string][]string{}, map[string][]string{}
 	r.mu.Unlock()
 	if missed > 0 {
 		r.s.Tell(fmt.Errorf("%d events came faster than they were read, and are lost: what reacts to them did not run", missed))
@@ -337,39 +415,42 @@ func (r *reacting) tell(ctx context.Context) {
 	r.tellOf(ctx, lost, func(n int) string {
 		return fmt.Sprintf("%d events were heard by %s, and lost before they were in the queue", n, r.name)
 	})
-	r.tellNotTaken(ctx, full)
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	tooMany := fmt.Sprintf("%d wait for a worker (reactor_worker_hwm)", r.limits.Waiting)
+	tooOld := fmt.Sprintf("they were older than %v when a worker began (reactor_max_age)", r.limits.Age)
+	r.tellNotTaken(ctx, full, r.full, "since "+tooMany)
+	r.tellNotTaken(ctx, old, r.old, "since "+tooOld)
+	r.tellNotTaken(ctx, map[string][]string{"": nil}, nil, "since "+tooMany+", or "+tooOld)
 }
 
 // orphaned is how long an event that was not taken waits for the worker that says so, before
 // another one does.
 const orphaned = 3 * tellEvery
 
-// tellNotTaken tells which events were not taken: those whose keys it has by tag, and those of
-// workers that have died.
-func (r *reacting) tellNotTaken(ctx context.Context, full map[string][]string) {
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
-	defer cancel()
-	if len(full) > maxWarnedTags {
+// tellNotTaken tells which events were not taken, and why: those whose keys it has by tag, and
+// with the tag "" those of workers that have died. What cannot be said now is for next.
+func (r *reacting) tellNotTaken(ctx context.Context, byTag, next map[string][]string, why string) {
+	if len(byTag) > maxWarnedTags {
 		var rest []string
-		for _, tag := range slices.Sorted(maps.Keys(full))[maxWarnedTags:] {
-			rest = append(rest, full[tag]...)
-			delete(full, tag)
+		for _, tag := range slices.Sorted(maps.Keys(byTag))[maxWarnedTags:] {
+			rest = append(rest, byTag[tag]...)
+			delete(byTag, tag)
 		}
-		full["*"] = append(full["*"], rest...)
+		byTag["*"] = append(byTag["*"], rest...)
 	}
-	full[""] = nil
-	for tag, keys := range full {
+	for tag, keys := range byTag {
 		of := cmp.Or(tag, "*")
 		n, err := r.q.NoteNotTaken(ctx, r.entry(of, value.NewMap(0), nil), keys, orphaned, func(n int64) string {
-			return fmt.Sprintf("%d events were not taken, since %d wait for a worker (reactor_worker_hwm)", n, r.limits.Waiting)
+			return fmt.Sprintf("%d events were not taken, %s", n, why)
 		})
 		switch {
 		case err != nil && tag != "": // the next time, or by another worker
 			r.mu.Lock()
-			r.full[tag] = append(r.full[tag], keys...)
+			next[tag] = append(next[tag], keys...)
 			r.mu.Unlock()
 		case n > 0:
-			r.s.Tell(fmt.Errorf("%s: %d events were not taken, since %d wait for a worker (reactor_worker_hwm)", printable.Line(of), n, r.limits.Waiting))
+			r.s.Tell(fmt.Errorf("%s: %d events were not taken, %s", printable.Line(of), n, why))
 		}
 	}
 }

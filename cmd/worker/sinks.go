@@ -93,6 +93,10 @@ func (k *sinking) ready() bool {
 	return len(k.arrivals) < maxArrivals/2 && k.bytes < maxArrivalBytes/2
 }
 
+// earlier takes an event of the stream. Sinks read on in a log where they ended: what is there
+// is known.
+func (k *sinking) earlier(ctx context.Context, e event.Event, _ time.Time) { k.hear(ctx, e) }
+
 // hear takes an event if a sink asks for it.
 func (k *sinking) hear(ctx context.Context, e event.Event) {
 	var want []string

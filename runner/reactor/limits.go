@@ -2,6 +2,7 @@ package reactor
 
 import (
 	"fmt"
+	"time"
 
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -11,7 +12,9 @@ import (
 type Limits struct {
 	Waiting int // how many events may wait for a worker
 	Depth   int // how many reactions may lead to an event that is reacted to
-	joins   []join
+	// Age is how old an event of a stream may be that a worker reacts to when it starts.
+	Age   time.Duration
+	joins []join
 }
 
 // A join says which events one reaction can stand for, while it waits.
@@ -24,19 +27,22 @@ type join struct {
 const (
 	defaultWaiting = 10_000 // as Salt's
 	defaultDepth   = 8
+	defaultAge     = 600 // seconds
 	maxWaiting     = 1_000_000
 	maxDepth       = 50
+	maxAge         = 30 * 24 * 3600
 )
 
-// ReadLimits reads the options reactor_worker_hwm, reactor_depth and reactor_coalesce; place
-// is where an option was written.
+// ReadLimits reads the options reactor_worker_hwm, reactor_depth, reactor_max_age and
+// reactor_coalesce; place is where an option was written.
 func ReadLimits(opts *value.Map, place func(option string) source.Pos) (*Limits, error) {
 	l := &Limits{Waiting: defaultWaiting, Depth: defaultDepth}
+	age := defaultAge
 	for _, x := range []struct {
 		option string
 		at     *int
 		most   int64
-	}{{"reactor_worker_hwm", &l.Waiting, maxWaiting}, {"reactor_depth", &l.Depth, maxDepth}} {
+	}{{"reactor_worker_hwm", &l.Waiting, maxWaiting}, {"reactor_depth", &l.Depth, maxDepth}, {"reactor_max_age", &age, maxAge}} {
 		v := opts.At(x.option)
 		if v == nil {
 			continue
@@ -47,6 +53,7 @@ func ReadLimits(opts *value.Map, place func(option string) source.Pos) (*Limits,
 		}
 		*x.at = int(n)
 	}
+	l.Age = time.Duration(age) * time.Second
 	var err error
 	l.joins, err = joins(opts.At("reactor_coalesce"), place("reactor_coalesce"))
 	return l, err

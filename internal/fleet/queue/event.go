@@ -95,6 +95,8 @@ type Arrival struct {
 	Same string
 	// Refuse says why nothing is to react; "": it is.
 	Refuse string
+	// Late says that it is too old for a reaction: unless it is known, it is not taken.
+	Late bool
 	// MaxWaiting is how many events may wait in the queue.
 	MaxWaiting int
 }
@@ -107,7 +109,7 @@ const (
 	Added    Decision = iota // it is an entry of its own
 	Known                    // another worker, or this one, had brought it
 	Joined                   // an entry that waits stands for it, too
-	NotTaken                 // too many wait
+	NotTaken                 // too many wait, or it is late
 	Declined                 // it is an entry that is refused
 )
 
@@ -165,6 +167,13 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, e *Entry, a Arrival, pa
 	if err != nil || n == 0 {
 		return Known, err
 	}
+	notTaken := func(err error) (Decision, error) {
+		_, uerr := s.exec(ctx, tx, "UPDATE "+eventTable+" SET jid = '' WHERE event = ?", key)
+		return NotTaken, errors.Join(err, uerr)
+	}
+	if a.Late {
+		return notTaken(nil)
+	}
 	if a.Refuse != "" {
 		return Declined, s.insertEvent(ctx, tx, e, payload, Refused, a.Refuse)
 	}
@@ -179,8 +188,7 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, e *Entry, a Arrival, pa
 		}
 	}
 	if full, err := s.full(ctx, tx, e.Queue, a.MaxWaiting); err != nil || full {
-		_, uerr := s.exec(ctx, tx, "UPDATE "+eventTable+" SET jid = '' WHERE event = ?", key)
-		return NotTaken, errors.Join(err, uerr)
+		return notTaken(err)
 	}
 	return Added, s.insertEvent(ctx, tx, e, payload, Queued, "")
 }
@@ -298,14 +306,35 @@ func (s *Store) Sole(ctx context.Context, queue, worker string) (bool, error) {
 	return n > 0, err
 }
 
-// LastEvent returns when an event was brought into a queue last; zero: none is known.
-func (s *Store) LastEvent(ctx context.Context, queue string) (time.Time, error) {
-	var at sql.NullInt64
-	err := s.db.QueryRowContext(ctx, s.d.bind("SELECT MAX(created) FROM "+eventTable+" WHERE queue = ? AND event <> ?"), queue, Key(queue, "sole")).Scan(&at)
-	if err != nil || !at.Valid {
+// reachedRow is the row of eventTable that has how far the events of a stream were brought, in
+// created; [Store.Clean] leaves it.
+const reachedRow = "reached"
+
+// Reach notes that a worker has brought all events that a stream had until a time. Who is
+// behind others changes nothing.
+func (s *Store) Reach(ctx context.Context, queue string, at time.Time) error {
+	key := Key(queue, reachedRow)
+	begins, ends := s.d.insertNew()
+	if _, err := s.exec(ctx, s.db, begins+eventTable+" (event, queue, same, jid, cause, created) VALUES (?, ?, '"+reachedRow+"', '"+noted+"', '', 0)"+ends, key, queue); err != nil {
+		return err
+	}
+	_, err := s.exec(ctx, s.db, "UPDATE "+eventTable+" SET created = ? WHERE event = ? AND created < ?", at.UnixMicro(), key, at.UnixMicro())
+	return err
+}
+
+// Reached returns until when all events of a stream were brought into a queue; zero: it is not
+// known. It is by the clock of the stream, and does not move with what else comes into the
+// queue: workers may be behind the stream by more than any pause between events.
+func (s *Store) Reached(ctx context.Context, queue string) (time.Time, error) {
+	var at int64
+	err := s.db.QueryRowContext(ctx, s.d.bind("SELECT created FROM "+eventTable+" WHERE event = ?"), Key(queue, reachedRow)).Scan(&at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	if err != nil || at == 0 {
 		return time.Time{}, err
 	}
-	return time.UnixMicro(at.Int64).UTC(), nil
+	return time.UnixMicro(at).UTC(), nil
 }
 
 // A Link is an entry of a chain of causes.

@@ -227,6 +227,6 @@ func (s *Store) Clean(ctx context.Context, keep, keepBad time.Duration) error {
 	if err := s.cleanApprovals(ctx, keep); err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, s.db, "DELETE FROM "+eventTable+" WHERE created < "+s.d.now()+" - ? AND NOT EXISTS (SELECT 1 FROM "+table+" entry WHERE entry.jid = "+eventTable+".jid)", keep.Microseconds())
+	_, err := s.exec(ctx, s.db, "DELETE FROM "+eventTable+" WHERE created < "+s.d.now()+" - ? AND same <> '"+reachedRow+"' AND NOT EXISTS (SELECT 1 FROM "+table+" entry WHERE entry.jid = "+eventTable+".jid)", keep.Microseconds())
 	return err
 }

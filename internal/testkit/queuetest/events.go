@@ -27,6 +27,36 @@ func (x *tester) bring(name, tag string, n int64, a queue.Arrival) (string, queu
 	return e.JID, decision
 }
 
+// stream: how far a stream was brought moves with nothing but itself, and never back; what is
+// too old when it is read is not taken, unless it is known.
+func (x *tester) stream() {
+	x.Helper()
+	if at, err := x.s.Reached(x.Context(), "stream"); err != nil || !at.IsZero() {
+		x.Errorf("Reached of a queue of which nobody said it = %v, %v", at, err)
+	}
+	come := time.UnixMicro(1_700_000_000_000_001).UTC()
+	x.must(x.s.Reach(x.Context(), "stream", come))
+	x.must(x.s.Reach(x.Context(), "stream", come.Add(-time.Hour)))
+	x.must(x.s.Reach(x.Context(), "others", come.Add(time.Hour)))
+	x.bring("stream", "deploy/a", 1, queue.Arrival{Refuse: "no"})
+	for _, want := range []queue.Decision{queue.NotTaken, queue.Known} {
+		if _, decision := x.bring("stream", "deploy/a", 2, queue.Arrival{Late: true, Refuse: "too deep"}); decision != want {
+			x.Errorf("a late event is %d; want %d", decision, want)
+		}
+	}
+	if _, decision := x.bring("stream", "deploy/a", 1, queue.Arrival{Late: true}); decision != queue.Known {
+		x.Errorf("a late event that was brought is %d", decision)
+	}
+	e := &queue.Entry{JID: x.jid(), Queue: "stream", User: "zoe", SLS: "deploy/a"}
+	if n, err := x.s.NoteNotTaken(x.Context(), e, []string{queue.Key("deploy/a", "2")}, time.Hour, func(int64) string { return "too old" }); n != 1 || err != nil {
+		x.Errorf("NoteNotTaken = %d, %v", n, err)
+	}
+	x.must(x.s.Clean(x.Context(), time.Microsecond, time.Microsecond))
+	if at, err := x.s.Reached(x.Context(), "stream"); err != nil || !at.Equal(come) {
+		x.Errorf("Reached = %v, %v; want %v", at, err, come)
+	}
+}
+
 // events: an event becomes one entry, whoever brings it, which runs at most once.
 func (x *tester) events() {
 	x.Helper()
@@ -79,12 +109,6 @@ func (x *tester) events() {
 		x.state(l[0].JID, queue.Refused)
 	}
 	x.trace(a)
-	if at, err := x.s.LastEvent(x.Context(), "events"); err != nil || time.Since(at).Abs() > time.Minute {
-		x.Errorf("LastEvent = %v, %v", at, err)
-	}
-	if at, err := x.s.LastEvent(x.Context(), "none"); err != nil || !at.IsZero() {
-		x.Errorf("LastEvent of a queue without events = %v, %v", at, err)
-	}
 	for _, tt := range []struct {
 		worker string
 		want   bool
@@ -92,9 +116,6 @@ func (x *tester) events() {
 		if got, err := x.s.Sole(x.Context(), "events", tt.worker); got != tt.want || err != nil {
 			x.Errorf("Sole of %s = %v, %v", tt.worker, got, err)
 		}
-	}
-	if at, err := x.s.LastEvent(x.Context(), "events"); err != nil || at.After(time.Now().Add(5*time.Second)) {
-		x.Errorf("LastEvent = %v, %v: it is that of a worker", at, err)
 	}
 	x.exec("UPDATE brine_queue_events SET created = 1")
 	if got, err := x.s.Sole(x.Context(), "events", "w2"); !got || err != nil {

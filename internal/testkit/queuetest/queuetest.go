@@ -43,6 +43,7 @@ func Store(t *testing.T, open func() *queue.Store, exec func(string)) {
 	x.crowd(open)
 	x.clean()
 	x.events()
+	x.stream()
 	x.lanes(open)
 	x.storm()
 	x.schedules(open)

@@ -605,6 +605,7 @@ var ownOptions = [...]string{
 	"queue",
 	"reactor_coalesce",
 	"reactor_depth",
+	"reactor_max_age",
 	"return_on",
 	"returner_failhard",
 	"roster_dir",
