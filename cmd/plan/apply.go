@@ -108,17 +108,14 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 	if err := setFlags(pc, old.Command, args[0]); err != nil {
 		return err
 	}
-	if o.answers != "" && old.Command.Kind != plan.Template {
-		return app.Usagef(c, "--answers are those to a template, and the plan is of none")
+	if err := o.fits(c, old); err != nil {
+		return err
 	}
 	po.answers = o.answers
 	po.LogLevel, po.Progress = o.log.LogLevel, o.progress
 	po.Output.NoColor, po.Output.ForceColor = o.output.NoColor, o.output.ForceColor
 	left, keep, hosts := &leftOut{}, a.Keep, old.Totals.Hosts
 	left.add(old.Unreached())
-	if name := forTargets(c); name != "" && old.Command.Kind == plan.Call {
-		return app.Usagef(c, "--%s is for targets, and the plan is of this machine", name)
-	}
 	po.also = o.fleet.Limit
 	defer func(was func(string) bool, text string) { a.Keep, a.KeepText = was, text }(a.Keep, a.KeepText)
 	// narrow leaves the targets in the plan that some function keeps; nil: all.
@@ -164,6 +161,17 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 		return err
 	}
 	return left.tell(a, now.Plan, runPlanned(ctx, a, c, commands(a), old, words))
+}
+
+// fits returns an error if the command line has a flag that means nothing for a plan.
+func (o *applyOptions) fits(c *cobra.Command, p *plan.Plan) error {
+	if o.answers != "" && p.Command.Kind != plan.Template {
+		return app.Usagef(c, "--answers are those to a template, and the plan is of none")
+	}
+	if name := forTargets(c); name != "" && p.Command.Kind == plan.Call {
+		return app.Usagef(c, "--%s is for targets, and the plan is of this machine", name)
+	}
+	return nil
 }
 
 // forTargets returns the first flag on the command line that has a meaning for a plan of

@@ -140,8 +140,7 @@ var makingScript string
 // mounted, when brine does.
 func (i *Images) make(ctx context.Context, system, prog string, argv []string) error {
 	held, hold := io.Pipe()
-	defer hold.Close()
-	defer held.Close()
+	defer func() { _ = errors.Join(hold.Close(), held.Close()) }() // closing a pipe cannot fail
 	whole := []string{"unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", makingScript, prog}
 	return i.ended(ctx, system, prog, host.Cmd{Argv: append(whole, argv...), Stdin: held, Merge: true})
 }

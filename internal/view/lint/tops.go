@@ -44,12 +44,7 @@ func (r *run) readTop(ctx context.Context) []high.Match {
 // machine has. Targets that ask for grains alone are known: on a system that one means,
 // every machine has its files; on others, it is left out if it means some system.
 func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map) []high.Match {
-	type entry struct {
-		names []string
-		all   bool // every machine has them
-		never bool // no machine of this system has them
-	}
-	var entries []entry
+	var entries []topEntry
 	some := false
 	all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
 	if err != nil {
@@ -57,7 +52,7 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 	}
 	for tgt, v := range matches.All() {
 		list, _ := v.(*value.List)
-		e := entry{names: r.topNames(ctx, saltenv, all, list), all: isEveryone(tgt, list)}
+		e := topEntry{names: r.topNames(ctx, saltenv, all, list), all: isEveryone(tgt, list)}
 		if means, known := meansSystem(r.env.Grains, tgt, list); known && !e.all {
 			e.all, e.never = means, !means && r.l.someSystem(tgt, list)
 		}
@@ -74,23 +69,36 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 		if own.never || own.all && some && len(entries) > 1 {
 			continue // they are part of the others
 		}
-		var names []string
-		for j, e := range entries {
-			if i != j && !e.all {
-				continue
-			}
-			for _, name := range e.names {
-				if !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
+		names := together(entries, i)
 		again := func(m high.Match) bool { return slices.Equal(m.SLS, names) }
 		if len(names) > 0 && !slices.ContainsFunc(out, again) {
 			out = append(out, high.Match{SaltEnv: saltenv, SLS: names})
 		}
 	}
 	return out
+}
+
+// A topEntry is the SLS files of a target of a top file.
+type topEntry struct {
+	names []string
+	all   bool // every machine has them
+	never bool // no machine of this system has them
+}
+
+// together returns the SLS files of an entry with those that every machine has, in the order of
+// the top file.
+func together(entries []topEntry, own int) (names []string) {
+	for i, e := range entries {
+		if i != own && !e.all {
+			continue
+		}
+		for _, name := range e.names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // meansSystem reports whether a target of a top file means all machines with some grains, and

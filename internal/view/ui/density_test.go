@@ -78,7 +78,7 @@ func TestDensity(t *testing.T) {
 		n         int
 	}{
 		{"/runs/" + r.Spec.JID, ".steps > li, .steps .hosts li", 50},
-		{"/chains/deploy", ".steps > li, #run-heading ~ form .buttons button", 12},
+		{"/chains/deploy", ".steps > li, #run-heading ~ form .buttons button", 13},
 	} {
 		tab.Do(t, chromedp.Navigate(base+x.path), chromedp.WaitVisible(".steps > li"))
 		got := browsertest.Get(t, tab, chromedp.Evaluate[[]int](fmt.Sprintf(fits, x.sel, x.sel)))

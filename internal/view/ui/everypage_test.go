@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -148,7 +147,7 @@ func TestEveryPage(t *testing.T) {
 	}
 	csrf := browsertest.Get(t, tab, chromedp.Evaluate[string](`document.querySelector("[name=csrf]").value`))
 	for _, m := range wrong {
-		form := url.Values(formOf(m.form))
+		form := formOf(m.form)
 		form.Set("csrf", csrf)
 		tab.Do(t, chromedp.Navigate(base+"/drift"), chromedp.WaitReady("main"))
 		browsertest.Get(t, tab, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {

@@ -46,6 +46,9 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 	f := r.PostForm
 	host := f.Get("host")
 	if host != "" {
+		if err := s.back(r.Context()).limits.within([]string{host}); err != nil { // else it is just not found
+			return nil, err
+		}
 		r.Form.Set("expr", "L@"+host)
 	}
 	expr, ids, _, err := s.matching(r)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/jobs"
@@ -48,7 +49,7 @@ func TestHostsHostile(t *testing.T) {
 			sp.specs = nil
 			sp.mu.Unlock()
 			w := send(s, sp, path)
-			if forbidden := w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), "hosts=other*,another"); slices.Contains(refused, x.pattern) && !forbidden {
+			if forbidden := w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), "hosts=other*,another"); slices.Contains(refused, x.pattern) && !forbidden && !(x.pattern == "GET /api/v1/jobs/{jid}" && strings.HasSuffix(path, chainJID)) { // of a chain, whose hosts are left out
 				t.Errorf("%d: %.400s", w.Code, w.Body)
 			}
 			for _, text := range told {
@@ -235,7 +236,7 @@ func TestSaltEvents(t *testing.T) {
 		want  string
 		code  int
 	}{
-		{"header", Scope{}, func(r *http.Request, token string) { r.Header.Set("X-Auth-Token", token) }, "tag: salt/job/1/ret/web1\ndata: {\"tag\": \"salt/job/1/ret/web1\", \"data\": {\"id\": \"web1\"}}\n\n", 200},
+		{"header", Scope{}, func(r *http.Request, token string) { r.Header.Set("X-Auth-Token", token) }, "tag: salt/job/1/ret/web1\ndata: {\"tag\":\"salt/job/1/ret/web1\",\"data\":{\"id\":\"web1\"}}\n\n", 200},
 		{"query", Scope{}, func(r *http.Request, token string) { r.URL.RawQuery = "token=" + token }, "salt/job/1/ret/web1", 200},
 		{"salt_token", Scope{}, func(r *http.Request, token string) { r.URL.RawQuery = "salt_token=" + token }, "salt/job/1/ret/web1", 200},
 		{"cookie", Scope{}, func(r *http.Request, token string) { r.AddCookie(&http.Cookie{Name: saltCookie, Value: token}) }, "salt/job/1/ret/web1", 200},
@@ -262,6 +263,7 @@ func TestSaltEvents(t *testing.T) {
 				s.events <- value.MapOf("tag", "salt/job/1/ret/"+id, "data", value.MapOf("id", id))
 			}
 			var text strings.Builder
+			stuck := time.AfterFunc(time.Minute, func() { _ = w.Body.Close() })
 			for part := make([]byte, 4096); !strings.Contains(text.String(), tt.want); {
 				n, err := w.Body.Read(part)
 				text.Write(part[:n])
@@ -269,11 +271,15 @@ func TestSaltEvents(t *testing.T) {
 					t.Fatalf("%s: %v: %s", tt.name, err, text.String())
 				}
 			}
+			stuck.Stop()
 			if !strings.HasPrefix(text.String(), "retry: 400\n") || tt.scope.Hosts != nil && strings.Contains(text.String(), "web1") {
 				t.Errorf("%s: %s", tt.name, text.String())
 			}
 		}
 		_ = w.Body.Close()
+		for len(s.saltStreams) > 0 { // the stream that has just been closed takes events until it sees that
+			time.Sleep(time.Millisecond)
+		}
 		for len(s.events) > 0 {
 			<-s.events
 		}

@@ -58,6 +58,13 @@ func (k keyboard) sees(sel string) keyboard {
 	return k
 }
 
+// without waits for a page that has no such element.
+func (k keyboard) without(sel string) keyboard {
+	k.t.Helper()
+	k.tab.Do(k.t, chromedp.WaitNotPresent(sel))
+	return k
+}
+
 // TestKeyboard builds, checks, runs, stops, approves, schedules and filters with keys alone.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
@@ -96,7 +103,7 @@ func TestKeyboard(t *testing.T) {
 	if len(s.planned) != 1 || s.planned[0].At.Year() != 2099 || s.planned[0].At.Hour() != 4 {
 		t.Errorf("planned: %+v", s.planned)
 	}
-	k.to("form[action$='/unschedule'] button").press(kb.Enter).sees("#at")
+	k.to("form[action$='/unschedule'] button").press(kb.Enter).without("form[action$='/unschedule']")
 	// Lists are filtered and sorted.
 	s.execute(jidAt(1), "deploy", nil)
 	s.execute(jidAt(2), "other", nil)
