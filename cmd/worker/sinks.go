@@ -93,8 +93,8 @@ func (k *sinking) ready() bool {
 	return len(k.arrivals) < maxArrivals/2 && k.bytes < maxArrivalBytes/2
 }
 
-// earlier takes an event of the stream. Sinks read on in a log where they ended: what is there
-// is known.
+// earlier takes an event of the stream. Sinks read on in a log where they ended, and know what
+// they have.
 func (k *sinking) earlier(ctx context.Context, e event.Event, _ time.Time) { k.hear(ctx, e) }
 
 // hear takes an event if a sink asks for it.
