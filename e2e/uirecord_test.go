@@ -78,7 +78,7 @@ func TestUIRecord(t *testing.T) {
 	if text := p.text("#hosts"); !strings.Contains(text, "test.ping") || !strings.Contains(text, "cmd.run") {
 		t.Errorf("hosts: %s", text)
 	}
-	p.do(click("#hosts a"), visible("main > h2"))
+	p.do(click("#hosts tbody a"), visible("main > h2"))
 	p.sound("host")
 	p.do(click("form[action='/hosts/ping'] button"), visible("#run-state.is-succeeded"))
 	p.later()
