@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/nats-io/nats.go"
 
 	"brine/internal/fleet/queue"
@@ -208,13 +210,13 @@ func TestReactNATS(t *testing.T) {
 // testReactPostgres has PostgreSQL for the queue and for the bus.
 func testReactPostgres(t *testing.T, srv *servertest.Server) {
 	t.Helper()
-	db, err := sql.Open("pgx", fmt.Sprintf("host=127.0.0.1 port=%d user=salt dbname=salt sslmode=disable", srv.Port))
+	db, err := pgconn.Connect(t.Context(), fmt.Sprintf("host=127.0.0.1 port=%d user=salt dbname=salt sslmode=disable", srv.Port))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close(context.WithoutCancel(t.Context())) }()
 	testReactBus(t, "postgres", srv.Port, fmt.Sprintf("{host: 127.0.0.1, port: %d, user: salt, db: salt}", srv.Port), func(n int) {
-		if _, err := db.ExecContext(t.Context(), fmt.Sprintf(`NOTIFY brine_events, '{"tag": "deploy/foreign", "data": {"n": %d}}'`, n)); err != nil {
+		if _, err := db.Exec(t.Context(), fmt.Sprintf(`NOTIFY brine_events, '{"tag": "deploy/foreign", "data": {"n": %d}}'`, n)).ReadAll(); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -221,8 +221,8 @@ func (h *hearing) hearForeign(ctx context.Context, bus event.Bus, after uint64, 
 		if err != nil {
 			return
 		}
+		after, e.Remote = e.Seq, false // of no stream: that it was read says nothing
 		h.hear(ctx, e)
-		after = e.Seq
 	}
 }
 
