@@ -323,7 +323,7 @@ func (s *Server) otherAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if _, pattern := s.mux.Handler(other); strings.HasPrefix(pattern, method+" "+apiRoot) {
 			allowed = append(allowed, method)

@@ -152,6 +152,21 @@ func (s *site) makePlan(kind, name string) string {
 	return x.ID
 }
 
+// versionNow has the version of a chain in the place of the id of a run.
+func versionNow(name string) func(*site, *spy) string {
+	return func(s *site, _ *spy) string {
+		st, err := s.Chains(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_, text, err := st.Read(name)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return versionOf(text)
+	}
+}
+
 // apiSamples are requests of all routes of the API, by their patterns.
 func apiSamples() map[string][]apiSample {
 	planned := func(s *site, _ *spy) string {
@@ -180,9 +195,14 @@ func apiSamples() map[string][]apiSample {
 		"GET /chains":                       {{path: "/chains", inScope: true}},
 		"GET /chains/{name}":                {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
 		"POST /chains/{name}/runs":          {{path: "/chains/friday/runs", inScope: true}, {path: "/chains/monday/runs"}},
-		"GET /orchestrations/{name}/check":  {{path: "/orchestrations/orch.deploy/check"}},
-		"GET /templates/{name}/check":       {{path: "/templates/site/check"}},
-		"GET /chains/{name}/check":          {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
+		"PUT /chains/{name}": {
+			{path: "/chains/friday", body: `{"text": "steps: []\n", "version": "RUN"}`, before: versionNow("friday"), inScope: true, least: Editor},
+			{path: "/chains/monday", body: `{"text": "steps: []\n", "version": "RUN"}`, before: versionNow("monday"), least: Editor},
+		},
+		"DELETE /chains/{name}":            {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
+		"GET /orchestrations/{name}/check": {{path: "/orchestrations/orch.deploy/check"}},
+		"GET /templates/{name}/check":      {{path: "/templates/site/check"}},
+		"GET /chains/{name}/check":         {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
 		"POST /chains/{name}/schedules": {
 			{path: "/chains/friday/schedules", body: `{"at": "2099-01-01T00:00:00Z"}`, inScope: true},
 			{path: "/chains/monday/schedules", body: `{"at": "2099-01-01T00:00:00+01:00"}`},
@@ -435,6 +455,15 @@ func TestAPIProblems(t *testing.T) {
 		{"DELETE", apiBase + "/chains/friday/schedules/x", "", noSuch, "no such run"},
 		{"DELETE", runs, "", wrongMethod, "DELETE is not allowed here"},
 		{"PUT", apiBase + "/chains", "", wrongMethod, "PUT is not allowed here"},
+		{"POST", apiBase + "/chains/friday", "", wrongMethod, "POST is not allowed here"},
+		{"PUT", apiBase + "/chains/friday", `{"text": "steps: []"}`, conflict, "There is a chain friday already"},
+		{"PUT", apiBase + "/chains/friday", `{"text": "steps: []", "version": "old"}`, conflict, "somebody else changed this chain"},
+		{"PUT", apiBase + "/chains/none", `{"text": "steps: []", "version": "old"}`, noSuch, "chain none"},
+		{"PUT", apiBase + "/chains/none", `{"text": "steps: [{action: none}]"}`, unworkable, "none.yml"},
+		{"PUT", apiBase + "/chains/.none", `{"text": "steps: []"}`, unworkable, ".none"},
+		{"PUT", apiBase + "/chains/none", `{"version": "old"}`, badBody, "These fields are missing: text"},
+		{"DELETE", apiBase + "/chains/friday?version=old", "", conflict, "somebody else changed this chain"},
+		{"DELETE", apiBase + "/chains/none", "", noSuch, "chain none"},
 		{"OPTIONS", apiBase + "/chains", "", wrongMethod, "OPTIONS is not allowed here"},
 		{"POST", runs, `{"tests": true}`, badBody, `Unknown field "tests" (did you mean "test"?)`},
 		{"POST", runs, `{"test": "yes"}`, badBody, "test must be of type boolean, and is of type string"},
@@ -609,6 +638,19 @@ func TestAPIKeys(t *testing.T) {
 	_, w = start("c", "")
 	status(t, "the key of a request that failed", w, 201)
 	<-s.ran
+	// A server that has begun since then knows the keys of the runs.
+	s.keys.all = map[string]*heldKey{}
+	actions := len(s.actions)
+	again, w = start("a", "")
+	status(t, "after a restart", w, 201)
+	if again.ID != first.ID || w.Header().Get("Idempotency-Replayed") != "true" || len(s.actions) != actions {
+		t.Errorf("after a restart: %v, %v", again, s.actions)
+	}
+	s.keys.all = map[string]*heldKey{}
+	_, w = start("a", `{"test": true}`)
+	if kind := problemIn(t, "another body after a restart", w); kind != keyReused {
+		t.Errorf("another body after a restart: %s", kind)
+	}
 	secret = s.withToken(Viewer, Scope{})
 	_, w = start("a", "")
 	if kind := problemIn(t, "another role", w); kind != notAllowed {

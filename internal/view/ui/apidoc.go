@@ -108,10 +108,9 @@ func (d *document) answer(path string, o *apiOp) object {
 	case o.answer == reflect.TypeFor[plainText]():
 		return object{"description": text, "content": object{"text/plain": object{"schema": object{"type": "string"}}}}
 	case o.events:
-		d.ref(o.answer)
 		return object{
 			"description": "Events named run, and end for the last one. The data of each is a RunDetail with those steps that changed; its id is for the header Last-Event-ID.",
-			"content":     object{"text/event-stream": object{"schema": object{"type": "string"}}},
+			"content":     object{"text/event-stream": object{"schema": d.ref(o.answer)}},
 		}
 	}
 	out := object{"description": text, "content": object{mime: object{"schema": d.ref(o.answer)}}}

@@ -28,6 +28,8 @@ func apiRoutes() []route {
 	function := post("/functions", "function", from(Editor, fullPowers|runAny),
 		op("startFunction", "Run an execution function on hosts.", ofHosts, (*Server).apiStartFunction).starting())
 	function.least = Editor
+	put := row("PUT "+apiBase+"/chains/{name}", Editor, "chain.edit", from(Editor, readText|changeChains), op("putChain", "Make a chain, or change it.", named(kept.Chains), (*Server).apiPutChain))
+	remove := row("DELETE "+apiBase+"/chains/{name}", Editor, "chain.delete", from(Editor, readText|readNames|changeChains), op("deleteChain", "Delete a chain.", named(kept.Chains), (*Server).apiDeleteChain).silent())
 	answer := func(verb, id, summary string, approve bool) route {
 		x := post("/approvals/{id}/"+verb, "approval."+verb, from(Operator, readRuns|answerRuns), op(id, summary, ofApproval, apiAnswer(approve)))
 		x.check = mayAnswer
@@ -54,6 +56,7 @@ func apiRoutes() []route {
 		get("/chains", from(Viewer, readNames), op("listChains", "List the chains.", filtered, (*Server).apiChains)),
 		get("/chains/{name}", each(readSteps|runTemplates, readSteps|runTemplates, readText), op("getChain", "Get a chain with its steps.", named(kept.Chains), (*Server).apiChain)),
 		row("GET "+apiBase+"/chains/{name}/check", Operator, "", from(Operator, checkPowers), op("checkChain", "Check a chain before it runs.", named(kept.Chains), (*Server).apiCheckChain)),
+		put, remove,
 		post("/chains/{name}/runs", "run", from(Operator, readSteps|runDefined), op("startChain", "Run a chain.", named(kept.Chains), (*Server).apiStartChain).starting()),
 		post("/chains/{name}/schedules", "chain.schedule", from(Operator, readNames|readSteps|planRuns), op("addSchedule", "Run a chain once, later.", named(kept.Chains), (*Server).apiAddSchedule).creating()),
 		row("DELETE "+apiBase+"/chains/{name}/schedules/{schedule}", Operator, "chain.unschedule", from(Operator, readNames|planRuns),

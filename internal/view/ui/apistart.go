@@ -19,12 +19,15 @@ func (c *apiCall) begin(s *Server, spec runSpec) (*RunDetail, error) {
 	if c.key != nil {
 		spec.Once = c.key.once
 	}
-	x, err := s.start(c.r.Context(), spec, c.v)
+	x, before, err := s.startOnce(c.r.Context(), spec, c.v)
 	if err != nil {
 		return nil, err
 	}
 	if c.key != nil {
 		c.key.run = x.ID
+		if before { // of an earlier server
+			c.w.Header().Set(replayedHeader, "true")
+		}
 	}
 	return c.started(x), nil
 }

@@ -66,6 +66,7 @@ type ChainDetail struct {
 	Description string      `json:"description,omitempty"`
 	Version     string      `json:"version" doc:"Changes with each change of the chain."`
 	Fault       string      `json:"fault,omitempty" doc:"Why the chain cannot be read."`
+	Text        string      `json:"text,omitempty" doc:"The file of the chain; for the role editor."`
 	Steps       []ChainStep `json:"steps"`
 }
 
@@ -142,7 +143,19 @@ type startChain struct {
 	Version string `json:"version,omitempty" doc:"Run the chain only if it still has this version."`
 }
 
-// startTemplate asks for a run of a template.
+// putChain is the text that the file of a chain is to have.
+type putChain struct {
+	Text    string `json:"text" doc:"The file of the chain, as YAML."`
+	Version string `json:"version,omitempty" doc:"The version that is replaced; without one there must be no chain of the name."`
+}
+
+func (x putChain) form() url.Values { return url.Values{"text": {x.Text}} }
+
+// deleteChain asks for the end of a chain.
+type deleteChain struct {
+	Version string `query:"version" doc:"Delete the chain only if it still has this version."`
+}
+
 // sendEvent is an event that a token sends.
 type sendEvent struct {
 	Tag  string          `json:"tag" doc:"Its tag, such as 'deploy/done'."`
@@ -156,6 +169,7 @@ type SentEvent struct {
 	TakenBy string `json:"taken_by" doc:"What took it, in words."`
 }
 
+// startTemplate asks for a run of a template.
 type startTemplate struct {
 	startRun
 	Targets map[string]string `json:"targets,omitempty" doc:"Target expressions, by the names of the targets."`
@@ -618,7 +632,7 @@ func plannedStepOf(s plannedStep) PlannedStep {
 }
 
 func chainDetailOf(c chainView) *ChainDetail {
-	x := &ChainDetail{Name: c.Name, Description: c.Description, Version: c.Version, Fault: c.Fault, Steps: []ChainStep{}}
+	x := &ChainDetail{Name: c.Name, Description: c.Description, Version: c.Version, Fault: c.Fault, Text: c.Text, Steps: []ChainStep{}}
 	for i, s := range c.Steps {
 		x.Steps = append(x.Steps, ChainStep{Number: i + 1, Summary: s.Summary, Targets: s.On})
 	}

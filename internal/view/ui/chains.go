@@ -391,18 +391,25 @@ func (s *Server) chainDelete(w http.ResponseWriter, r *http.Request, _ *visit) {
 	case c.Version != r.PostForm.Get("version"):
 		err = errChanged
 	default:
-		if err = s.unscheduled(r, c.Name); err != nil {
-			break
-		}
-		if err = st.delete(c.Name, []byte(c.Text)); errors.Is(err, fs.ErrExist) {
-			err = errChanged
-		}
+		err = s.deleteChain(r, st, c)
 	}
 	if err != nil {
 		s.chainFault(w, r, err)
 		return
 	}
 	see(w, r, "")
+}
+
+// deleteChain deletes a chain that nobody has changed since it was read.
+func (s *Server) deleteChain(r *http.Request, st *chainStore, c chainView) error {
+	if err := s.unscheduled(r, c.Name); err != nil {
+		return err
+	}
+	err := st.delete(c.Name, []byte(c.Text))
+	if errors.Is(err, fs.ErrExist) {
+		return errChanged
+	}
+	return err
 }
 
 func (s *Server) chainMove(w http.ResponseWriter, r *http.Request, _ *visit) {

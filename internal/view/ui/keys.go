@@ -16,11 +16,26 @@ const (
 	maxKey  = 255 // characters
 )
 
-// keyPrefix begins [kept.Spec].Once of a run that a request with a key has started.
+// keyPrefix begins [kept.Spec].Once of a run that a request with a key has started: a
+// digest of who sent it and of the key, and behind a dot one of the request.
 const keyPrefix = "key:"
+
+func isKey(once string) bool { return strings.HasPrefix(once, keyPrefix) }
+
+// keyOf is the part of [kept.Spec].Once that requests with the same key have in common.
+func keyOf(once string) string {
+	key, _, _ := strings.Cut(once, ".")
+	return key
+}
+
+// errKeyReused says that a key belongs to another request.
+var errKeyReused = &apiError{kind: keyReused, detail: "A request with another path or body had this key.", hint: "Take a new key for each thing that is to run."}
 
 // keyHeader has the idempotency key of a request.
 const keyHeader = "Idempotency-Key"
+
+// replayedHeader says that the answer is that of an earlier request with the same key.
+const replayedHeader = "Idempotency-Replayed"
 
 // keys are the idempotency keys that requests had, which started a run: who sends one
 // again gets that run.
@@ -97,7 +112,7 @@ func (s *Server) holdKey(x route, c *apiCall) (answered bool) {
 	digest := sha256.Sum256([]byte(c.r.Method + " " + c.r.URL.Path + "\n" + string(c.raw)))
 	c.key = s.keys.hold(c.v.name + "\n" + key)
 	if c.key.run == "" {
-		c.key.digest = digest
+		c.key.digest, c.key.once = digest, keyOf(c.key.once)+"."+hex.EncodeToString(digest[:])
 		return false
 	}
 	defer c.key.release()
@@ -112,7 +127,7 @@ func (s *Server) replay(x route, c *apiCall, digest [sha256.Size]byte) {
 		return
 	}
 	if c.key.digest != digest {
-		writeProblem(c.w, &apiError{kind: keyReused, detail: "A request with another path or body had this key.", hint: "Take a new key for each thing that is to run."})
+		writeProblem(c.w, errKeyReused)
 		return
 	}
 	found, err := s.runs.find(c.r.Context(), c.key.run)
@@ -120,6 +135,6 @@ func (s *Server) replay(x route, c *apiCall, digest [sha256.Size]byte) {
 		writeProblem(c.w, &apiError{kind: conflict, detail: "The run that this key has started is not kept any more.", hint: "Its record is among the jobs."})
 		return
 	}
-	c.w.Header().Set("Idempotency-Replayed", "true")
+	c.w.Header().Set(replayedHeader, "true")
 	writeJSON(c.w, "application/json", http.StatusCreated, c.started(found))
 }

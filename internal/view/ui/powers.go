@@ -417,15 +417,21 @@ func (s *Server) enqueue(ctx context.Context, d Delivery) (jid string, known boo
 
 // start starts a run for the visitor of a request.
 func (s *Server) start(ctx context.Context, spec runSpec, v *visit) (*run, error) {
+	r, _, err := s.startOnce(ctx, spec, v)
+	return r, err
+}
+
+// startOnce is start, and says whether the run had been started before.
+func (s *Server) startOnce(ctx context.Context, spec runSpec, v *visit) (r *run, before bool, err error) {
 	need := runDefined
 	if spec.AdHoc {
 		need = runAny
 	}
 	if err := s.back(ctx).needs(need); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	spec.Within = v.limits().Hosts
-	return s.runs.start(ctx, spec, v.name)
+	return s.runs.startOnce(ctx, spec, v.name)
 }
 
 // latestRuns returns what pages show of the latest runs, without steps, and whether there

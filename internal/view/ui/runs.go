@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,28 +36,40 @@ func newRuns(b Backend, now func() time.Time) *runs {
 // ended. If a form was sent twice, or two people resume the same execution, it
 // returns the one that was started first.
 func (rs *runs) start(ctx context.Context, spec runSpec, user string) (*run, error) {
+	r, _, err := rs.startOnce(ctx, spec, user)
+	return r, err
+}
+
+// startOnce is start, and says whether the execution had been started before.
+func (rs *runs) startOnce(ctx context.Context, spec runSpec, user string) (r *run, before bool, err error) {
 	rs.starting.Lock()
 	defer rs.starting.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	store, err := rs.backend.Runs(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	all, err := store.List()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, id := range all {
-		if r, err := store.Open(id); err == nil && rs.same(r, spec) {
-			return rs.find(ctx, id)
+		old, err := store.Open(id)
+		if err != nil || !rs.same(old, spec) {
+			continue
 		}
+		if old.Spec.Once != spec.Once && isKey(spec.Once) {
+			return nil, false, errKeyReused
+		}
+		r, err = rs.find(ctx, id)
+		return r, true, err
 	}
 	spec.JID, spec.User, spec.Args = "", user, spec.args()
-	r, err := rs.backend.Start(ctx, spec.Spec, spec.Answers)
+	k, err := rs.backend.Start(ctx, spec.Spec, spec.Answers)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return rs.take(r), nil
+	return rs.take(k), false, nil
 }
 
 // clicks is how long a second click on a button may take to arrive.
@@ -68,7 +79,7 @@ const clicks = 10 * time.Second
 func (rs *runs) same(r *kept.Run, spec runSpec) bool {
 	old := runSpec{Spec: r.Spec}
 	switch {
-	case spec.Once != "" && spec.Once == old.Once && strings.HasPrefix(spec.Once, keyPrefix):
+	case isKey(spec.Once) && keyOf(spec.Once) == keyOf(old.Once):
 		return rs.now().Sub(old.Started) < keyLife
 	case spec.Once != "" && spec.Once == old.Once:
 		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
