@@ -640,11 +640,10 @@ func TestAPIKeys(t *testing.T) {
 	<-s.ran
 	// A server that has begun since then knows the keys of the runs.
 	s.keys.all = map[string]*heldKey{}
-	actions := len(s.actions)
 	again, w = start("a", "")
 	status(t, "after a restart", w, 201)
-	if again.ID != first.ID || w.Header().Get("Idempotency-Replayed") != "true" || len(s.actions) != actions {
-		t.Errorf("after a restart: %v, %v", again, s.actions)
+	if again.ID != first.ID || w.Header().Get("Idempotency-Replayed") != "true" {
+		t.Errorf("after a restart: %v, %v", again, w.Header())
 	}
 	s.keys.all = map[string]*heldKey{}
 	_, w = start("a", `{"test": true}`)

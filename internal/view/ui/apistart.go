@@ -134,8 +134,7 @@ func (s *Server) apiResumeRun(c *apiCall, _ *nothing) (*RunDetail, error) {
 	if !view.over() || view.JID == "" || !view.Spec.goesOn() {
 		return nil, &apiError{kind: conflict, detail: "The run has not ended, nothing of it was begun, or it has no steps."}
 	}
-	spec := view.Spec
-	spec.Resume, spec.Plan, spec.Once = view.JID, "", ""
+	spec := view.goingOn()
 	return c.resume(s, spec)
 }
 

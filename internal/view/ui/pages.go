@@ -289,8 +289,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, nothing of it was begun, or it has no steps.")
 		return
 	}
-	spec := view.Spec
-	spec.Resume, spec.Plan, spec.Once = view.JID, "", ""
+	spec := view.goingOn()
 	if spec.Kind == kept.Templates {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
 		return

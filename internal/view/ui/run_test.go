@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -300,3 +301,45 @@ func TestRunGraph(t *testing.T) {
 	s.fake.end <- 1
 	s.Wait()
 }
+
+// TestResumePlanned goes on with a run that has run a plan, which the further run does not.
+func TestResumePlanned(t *testing.T) {
+	t.Parallel()
+	s, _ := apiSite(t)
+	b, secret := s.browser(Editor), s.withToken(Operator, Scope{})
+	for what, resume := range map[string]func(id string) *httptest.ResponseRecorder{
+		"pages": func(id string) *httptest.ResponseRecorder { return b.post("/runs/"+id+"/resume", "confirm", "yes") },
+		"API": func(id string) *httptest.ResponseRecorder {
+			return s.ask("POST", apiBase+"/runs/"+id+"/resume", secret, "")
+		},
+	} {
+		before := map[string]bool{}
+		ended := func(w *httptest.ResponseRecorder, status int) *run {
+			t.Helper()
+			<-s.ran
+			s.fake.end <- status
+			x, err := s.runs.find(t.Context(), lastOf(w.Header().Get("Location")))
+			if err != nil {
+				t.Fatalf("%s: %v: %s", what, err, w.Body)
+			}
+			if before[x.ID] {
+				t.Fatalf("%s: the run is one of before", what)
+			}
+			before[x.ID] = true
+			<-x.done()
+			return x
+		}
+		planned := s.makePlan(kept.ChainPlans, "friday")
+		first := ended(s.ask("POST", apiBase+"/plans/"+planned+"/runs", secret, ""), 1)
+		if first.Spec.Plan == "" {
+			t.Fatalf("%s: the first run runs no plan: %+v", what, first.Spec)
+		}
+		next := ended(resume(first.ID), 0)
+		if next.Spec.Plan != "" || next.Spec.Resume == "" || next.Spec.Kind != kept.Chains || next.Spec.Name != "friday" {
+			t.Errorf("%s: goes on with %+v", what, next.Spec)
+		}
+	}
+}
+
+// lastOf is the last part of a path.
+func lastOf(p string) string { return p[strings.LastIndex(p, "/")+1:] }

@@ -261,3 +261,11 @@ func (r *run) ask(w kept.Request) error {
 	r.change(func() { r.asked = asked })
 	return nil
 }
+
+// goingOn asks for a further run that goes on with this one. The plan that this one has run
+// is not that of the other, which begins elsewhere.
+func (v runView) goingOn() runSpec {
+	spec := v.Spec
+	spec.Resume, spec.Plan, spec.Once = v.JID, "", ""
+	return spec
+}
