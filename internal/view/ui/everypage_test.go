@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"brine/internal/testkit/browsertest"
 )
@@ -17,7 +18,7 @@ var notPages = []string{"/assets/", "/events", "/graph.svg", "/output/log", "/lo
 
 // pageFaults are what is wrong with a page that axe does not look for: no title, a heading
 // that is missing or skipped, an id that is there twice, a link or a reference into the page
-// that leads nowhere, and what the keyboard does not reach.
+// that leads nowhere, what the keyboard does not reach, and where nobody sees that it has.
 const pageFaults = `(() => {
 	const out = [], q = (sel) => [...document.querySelectorAll(sel)];
 	if (!/\S+.* - brine$/.test(document.title)) out.push("the title is " + document.title);
@@ -37,7 +38,9 @@ const pageFaults = `(() => {
 	for (const e of q("a[href], button, input:not([type=hidden]), select, textarea, summary")) {
 		if (e.disabled || e.closest("[aria-hidden=true]") || !e.checkVisibility()) continue;
 		e.focus({preventScroll: true});
-		if (e.tabIndex < 0 || document.activeElement !== e) out.push("no key reaches " + e.outerHTML.slice(0, 100));
+		if (e.tabIndex < 0 || document.activeElement !== e) { out.push("no key reaches " + e.outerHTML.slice(0, 100)); continue; }
+		const s = getComputedStyle(e);
+		if (s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 2) out.push("no focus is seen on " + e.outerHTML.slice(0, 100));
 	}
 	document.activeElement.blur();
 	return out;
@@ -47,14 +50,16 @@ const pageFaults = `(() => {
 const planted = `(() => {
 	const d = document.createElement("div");
 	d.innerHTML = '<h6 id="main">x</h6><a href="#nowhere" tabindex="-1">y</a><p aria-describedby="nothing">z</p><input>' +
-		'<button aria-label="b"></button><button aria-label="c"></button><div>wide</div>';
+		'<button aria-label="b"></button><button aria-label="c"></button><div>wide</div><p>pale</p><a href="/hosts">dim</a>';
 	document.querySelector("main").append(d);
+	d.querySelector("p:last-of-type").style.cssText = "background: #fff; color: #aaa";
+	d.querySelector("a:last-of-type").style.cssText = "outline: none";
 	d.querySelector("div").style.cssText = "width: 3000px"; // attributes of style have no effect here
 	for (const e of d.querySelectorAll("button")) e.style.cssText = "min-height: 0; height: 9px; width: 9px; padding: 0; margin: 0";
 	return true;
 })()`
 
-var plantedNames = []string{"H6 after", "two have the id main", "no #nowhere", "no #nothing", "no key reaches <a", "target-size: ", "label: "}
+var plantedNames = []string{"H6 after", "two have the id main", "no #nowhere", "no #nothing", "no key reaches <a", "target-size: ", "label: ", "color-contrast: ", "no focus is seen on <a"}
 
 // pagesToSee are the requests whose answers a browser shows, of an editor: all pages, and the
 // answers to forms that are wrong.
@@ -96,6 +101,7 @@ func TestEveryPage(t *testing.T) {
 	look := func(name string) {
 		t.Helper()
 		browsertest.Get(t, tab, chromedp.Evaluate[int](`[...document.querySelectorAll("details")].map((d) => d.open = true).length`))
+		tab.Do(t, chromedp.KeyEvent(kb.Tab)) // for browsers to show the focus
 		for _, fault := range browsertest.Get(t, tab, chromedp.Evaluate[[]string](pageFaults)) {
 			t.Errorf("%s: %s", name, fault)
 		}
@@ -123,6 +129,7 @@ func TestEveryPage(t *testing.T) {
 		}
 		tab.Scheme(t, "light")
 	}
+	tab.Do(t, chromedp.KeyEvent(kb.Tab))
 	browsertest.Get(t, tab, chromedp.Evaluate[bool](planted))
 	found := strings.Join(append(browsertest.Get(t, tab, chromedp.Evaluate[[]string](pageFaults)), tab.Axe(t, false)...), "\n")
 	for _, name := range plantedNames {
@@ -130,9 +137,11 @@ func TestEveryPage(t *testing.T) {
 			t.Errorf("no %q in what was found: %s", name, found)
 		}
 	}
-	if !tab.Wider(t) || len(tab.AxeRule(t, "target-size")) == 0 {
-		t.Error("a wide page with small targets is not found")
+	tab.Scheme(t, "dark")
+	if !tab.Wider(t) || len(tab.AxeRule(t, "target-size")) == 0 || !strings.Contains(strings.Join(tab.AxeRule(t, "color-contrast"), ""), "#aaaaaa") {
+		t.Error("a wide page with small targets and pale text is not found")
 	}
+	tab.Scheme(t, "light")
 	for _, m := range pages {
 		path := m.path
 		if m.before != nil {
