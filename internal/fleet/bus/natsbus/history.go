@@ -19,23 +19,13 @@ import (
 func (l *Link) History(ctx context.Context, since time.Time, each func(event.Event) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	nc, err := nats.Connect(l.o.URL, append([]nats.Option{
-		nats.Name(l.o.Name), nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.Timeout(dialTimeout), nats.SetCustomDialer(until(ctx)),
-	}, l.auth...)...)
-	if err != nil {
-		return worded(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return worded(err)
-	}
 	ask, done := context.WithTimeout(ctx, dialTimeout)
 	defer done()
-	stream, err := js.Stream(ask, l.o.Stream)
+	stream, end, err := l.stream(ctx, ask)
 	if err != nil {
 		return worded(err)
 	}
+	defer end()
 	last := stream.CachedInfo().State.LastSeq
 	consumer, err := stream.OrderedConsumer(ask, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{l.o.Prefix + ".>"}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since, InactiveThreshold: time.Minute,
@@ -65,6 +55,38 @@ func (l *Link) History(ctx context.Context, since time.Time, each func(event.Eve
 			return ctx.Err()
 		}
 	}
+}
+
+// Now returns the time by the clock of the server, which is that of what its stream stores.
+func (l *Link) Now(ctx context.Context) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	stream, end, err := l.stream(ctx, ctx)
+	if err != nil {
+		return time.Time{}, worded(err)
+	}
+	defer end()
+	return stream.CachedInfo().TimeStamp, nil
+}
+
+// stream finds the stream over a connection of its own, which lasts until end is called or ctx
+// ends.
+func (l *Link) stream(ctx, ask context.Context) (stream jetstream.Stream, end func(), err error) {
+	nc, err := nats.Connect(l.o.URL, append([]nats.Option{
+		nats.Name(l.o.Name), nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.Timeout(dialTimeout), nats.SetCustomDialer(until(ctx)),
+	}, l.auth...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(nc)
+	if err == nil {
+		stream, err = js.Stream(ask, l.o.Stream)
+	}
+	if err != nil {
+		nc.Close()
+		return nil, nil, err
+	}
+	return stream, nc.Close, nil
 }
 
 // stored reads an event of the stream, if it is a valid one.

@@ -40,7 +40,7 @@ func TestBus(t *testing.T) {
 	b := join(t, Options{URL: srv.URL(), From: "b"}, "deploy/*", "end")
 	a.Ring.Fire("other", nil)
 	a.Ring.FireForeign("deploy/foreign", nil)
-	a.Ring.FireRemote("deploy/remote", nil)
+	a.Ring.FireRemote("deploy/remote", nil, time.Time{})
 	const odd = "é ' \\ \x00 \U0001f9c2"
 	a.Ring.Fire("deploy/a.b c*", value.MapOf("text", odd))
 	a.Ring.Fire("deploy/large", value.MapOf("text", strings.Repeat("x", 1_000_000)))
@@ -188,6 +188,9 @@ func TestStreamKeepsEvents(t *testing.T) {
 	if inA.Unstamped || inA.Data.Str("_stamp") == "" || inA.Data.Str("_stamp") != inB.Data.Str("_stamp") {
 		t.Errorf("one event is %s and %s", value.Repr(inA.Data), value.Repr(inB.Data))
 	}
+	if !inA.Stamp.Equal(inB.Stamp) || inA.Stamp.UTC().Format(event.StampFormat) != inA.Data.Str("_stamp") {
+		t.Errorf("one event was stored %v and %v, by the clock of the stream %s", inA.Stamp, inB.Stamp, inA.Data.Str("_stamp"))
+	}
 	a.Ring.Fire("last", value.MapOf("n", int64(1)))
 	b.Hears(t, "last")
 	if got := b.Heard(t); got != "first missed both last" {
@@ -315,6 +318,9 @@ func TestHistory(t *testing.T) {
 	if err := l.History(t.Context(), time.Now(), nil); err == nil || !strings.Contains(err.Error(), "makes the stream that event_bus names") {
 		t.Errorf("without a stream: %v", err)
 	}
+	if at, err := l.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "makes the stream that event_bus names") {
+		t.Errorf("the time without a stream: %v, %v", at, err)
+	}
 	nc, err := nats.Connect(srv.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -330,6 +336,9 @@ func TestHistory(t *testing.T) {
 	begin := time.Now().Add(-time.Minute)
 	if got := read(begin, 9); got != nil {
 		t.Errorf("an empty stream has %v", got)
+	}
+	if at, err := l.Now(t.Context()); err != nil || at.Before(begin) || time.Since(at) < 0 {
+		t.Errorf("the time of the stream is %v, %v", at, err)
 	}
 	for _, m := range [][2]string{{"brine.a", `{"n": 1}`}, {"brine.bad", "{"}, {"brine.b.c", ""}, {"brine.%1B", "{}"}, {"brine.d", `{"_stamp": "2026-11-29T10:00:00.000000"}`}, {"other", "x"}} {
 		if _, err := js.Publish(t.Context(), m[0], []byte(m[1])); err != nil {
