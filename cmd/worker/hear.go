@@ -122,6 +122,9 @@ func (h *hearing) readStream(ctx context.Context, since time.Time, take func(eve
 	h.untilRead(ctx, h.stream, func() error {
 		return h.stream.Read(ctx, since, func(e event.Event) bool {
 			h.room(ctx)
+			if e.Stamp.After(since) {
+				since = e.Stamp // of what is read again if the server goes away
+			}
 			e.Data, e.Remote = h.s.Shape(e.Data), true
 			take(e)
 			return ctx.Err() == nil

@@ -355,3 +355,50 @@ func TestHistory(t *testing.T) {
 		t.Errorf("events to come: %v", got)
 	}
 }
+
+// TestHistoryIsCut: a server that ends, or does not answer for a while, while a stream is read is not
+// the end of the stream.
+func TestHistoryIsCut(t *testing.T) {
+	t.Parallel()
+	const events = 1000
+	srv := natstest.Start(t, func(o *server.Options) { o.JetStream, o.StoreDir = true, t.TempDir() })
+	nc, err := nats.Connect(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BRINE", Subjects: []string{"brine.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range events {
+		if _, err := js.PublishAsync("brine.a", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-js.PublishAsyncComplete()
+	for _, at := range []int{1, events / 2} {
+		l, err := New(Options{URL: srv.URL(), Prefix: "brine", Stream: "BRINE", From: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		err = l.History(t.Context(), time.Now().Add(-time.Hour), func(event.Event) bool {
+			if n++; n == at {
+				srv.Stop()
+			}
+			return true
+		})
+		if err == nil && n < events {
+			t.Errorf("the server ended after %d events, and %d of %d were all", at, n, events)
+		}
+		srv.Again(t)
+		n = 0
+		if err := l.History(t.Context(), time.Now().Add(-time.Hour), func(event.Event) bool { n++; return true }); err != nil || n != events {
+			t.Errorf("%d of %d events were read, %v", n, events, err)
+		}
+	}
+}
