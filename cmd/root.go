@@ -91,11 +91,14 @@ func asksJSON(args []string) bool {
 }
 
 // Main runs the command line of the process and returns the exit status.
-func Main() int {
+func Main() int { return MainOn(host.NewLocal()) }
+
+// MainOn is [Main] on a machine, of which tests give another one.
+func MainOn(h host.Host) int {
 	a := &app.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Args: os.Args[1:], Program: filepath.Base(os.Args[0]), Getenv: os.Getenv,
-		Host:     host.NewLocal(),
+		Host:     h,
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
 	}
 	status := execute(a)

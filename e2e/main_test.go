@@ -14,10 +14,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"brine/cmd"
+	"brine/internal/core/host"
 )
 
 // TestMain lets the test binary be brine and, by their names, the Salt
@@ -29,6 +31,9 @@ func TestMain(m *testing.M) {
 		os.Exit(hostileAgent(n))
 	}
 	if os.Getenv("BRINE_TEST_RUN") == "1" || strings.HasPrefix(name, "brine-") || strings.HasPrefix(name, ".new-") {
+		if fast, err := time.ParseDuration(os.Getenv("BRINE_TEST_CLOCK")); err == nil {
+			os.Exit(cmd.MainOn(fastClock{host.NewLocal(), fast}))
+		}
 		os.Exit(cmd.Main())
 	}
 	// How long a run takes is not to decide what it prints.
@@ -42,6 +47,14 @@ func TestMain(m *testing.M) {
 		"brine": run, "salt": run, "salt-call": run, "salt-run": run, "salt-ssh": run,
 	})
 }
+
+// fastClock is this machine with a clock that is fast.
+type fastClock struct {
+	host.Host
+	by time.Duration
+}
+
+func (c fastClock) Now() time.Time { return c.Host.Now().Add(c.by) }
 
 // atRoot runs the tests at the root of the repository, where the paths of the
 // documentation hold.

@@ -34,6 +34,7 @@ type queueTree struct {
 	name string // of the queue
 	q    *queue.Store
 	ids  jobs.JIDs
+	env  []string // of the workers that start, besides the usual
 }
 
 // newQueueTree makes a controller with a queue of a name, which is in a database.
@@ -100,6 +101,7 @@ func (d *queueTree) worker(t *testing.T, args ...string) *queueWorker {
 func (d *queueTree) workerIn(t *testing.T, runDir string, args ...string) *queueWorker {
 	t.Helper()
 	c := d.command(t)
+	c.Env = append(c.Env, d.env...)
 	if runDir != "" {
 		c.Env = append(c.Env, "BRINE_RUN_DIR="+runDir)
 	}

@@ -55,6 +55,14 @@ func (d *queueTree) hears(t *testing.T, runDir string) *queueWorker {
 	return w
 }
 
+// hearsFast is hears with a clock that is an hour ahead.
+func (d *queueTree) hearsFast(t *testing.T) *queueWorker {
+	t.Helper()
+	d.env = []string{"BRINE_TEST_CLOCK=1h"}
+	defer func() { d.env = nil }()
+	return d.hears(t, "")
+}
+
 // settled waits until so many events are entries, and none of them waits or runs.
 func (d *queueTree) settled(t *testing.T, n int) {
 	t.Helper()
@@ -221,6 +229,32 @@ func testReactPostgres(t *testing.T, srv *servertest.Server) {
 		}
 	})
 	testReactKilled(t, "postgres", srv.Port)
+	testSinkClock(t, srv.Port, db)
+}
+
+// testSinkClock: the clock of the database of the queue is an hour ahead of that of the stream, in
+// which sinks read on where they ended. It stays so.
+func testSinkClock(t *testing.T, port int, db *pgconn.PgConn) {
+	t.Helper()
+	if _, err := db.Exec(t.Context(), "CREATE SCHEMA fast; CREATE FUNCTION fast.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "+
+		"$$SELECT pg_catalog.clock_timestamp() + interval '1 hour'$$; ALTER ROLE salt SET search_path = fast, pg_catalog, public").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	ns := natstest.StartProcess(t)
+	js := stream(t, ns.URL())
+	d := newQueueTree(t, "sinkclock", "postgres", port, "nothing: test.nop\n")
+	d.append(t, "event_bus: {url: '"+ns.URL()+"', stream: BRINE}\nevent_sinks:\n  audit: {kind: file, path: audit.ndjson, tags: 'deploy/*', wait: 0}\n")
+	for n := range 3 { // each but the first is sent while no worker runs
+		if _, err := js.Publish(t.Context(), "brine.deploy.a", fmt.Appendf(nil, `{"n": %d}`, n)); err != nil {
+			t.Fatal(err)
+		}
+		w := d.worker(t)
+		d.until(t, "a worker has sent the event on", func() bool { return strings.Count(d.audit(), `"tag":"deploy/a"`) > n })
+		w.stop(t)
+	}
+	if states, err := d.q.Sinks(t.Context()); err != nil || len(states) != 1 || time.Until(states[0].Seen) < 59*time.Minute {
+		t.Errorf("the clock of the database is not ahead: %+v, %v", states, err)
+	}
 }
 
 // TestReactBehind: a worker that starts reads a stream from where others have come to in it,
@@ -281,4 +315,74 @@ func TestReactBehind(t *testing.T) {
 			t.Errorf("the reaction to %s ran %d times", line, n)
 		}
 	}
+}
+
+// TestReactClock: a worker whose clock is an hour ahead neither has those that start after it
+// skip events, nor takes those that wait in the stream for old ones; where it is known by such
+// a clock how far workers have come, all that may be reacted to is read.
+func TestReactClock(t *testing.T) {
+	t.Parallel()
+	ns := natstest.StartProcess(t)
+	js := stream(t, ns.URL())
+	d := newReactTree(t, "clock", "sqlite3", 0, "0", "event_bus: {url: '"+ns.URL()+"', stream: BRINE}\n")
+	sent := 0
+	var last uint64 // number of the last event in the stream
+	publish := func(n int) {
+		t.Helper()
+		for range n {
+			ack, err := js.Publish(t.Context(), "brine.deploy.a", fmt.Appendf(nil, `{"n": %d}`, sent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = ack.Sequence
+			sent++
+		}
+	}
+	reactions := func() {
+		t.Helper()
+		d.until(t, fmt.Sprintf("%d reactions", sent), func() bool { return len(d.log(t)) == sent })
+		d.settled(t, sent)
+	}
+	reached := func() time.Time {
+		t.Helper()
+		at, err := d.q.Reached(t.Context(), d.name)
+		if err != nil || at.IsZero() || time.Until(at) > time.Minute {
+			t.Fatalf("workers have come to %v, %v", at, err)
+		}
+		return at
+	}
+	w := d.hearsFast(t)
+	reached()
+	publish(1)
+	reactions()
+	publish(1) // the worker has read what the stream had: this one arrives
+	reactions()
+	s, err := js.Stream(t.Context(), "BRINE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.GetMsg(t.Context(), last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.until(t, "it is noted how far the worker has come", func() bool { return !reached().Before(m.Time.Truncate(time.Microsecond)) })
+	_ = w.cmd.Process.Kill()
+	<-w.ended
+	publish(2)
+	w = d.hears(t, "")
+	reactions()
+	w.stop(t)
+	publish(2) // these wait in the stream
+	w = d.hearsFast(t)
+	reactions()
+	w.stop(t)
+	reached()
+
+	if err := d.q.Reach(t.Context(), d.name, time.Now().Add(time.Hour)); err != nil { // as those of before noted it
+		t.Fatal(err)
+	}
+	publish(2)
+	d.hears(t, "")
+	reactions()
+	d.inOrder(t)
 }

@@ -46,6 +46,9 @@ func mayWait() int {
 	return soakCount(30, 3000)
 }
 
+// standstill is how long nothing may move in a storm, whose servers are away for a second at a time.
+const standstill = 3 * time.Minute
+
 // testReactStorm sends events, of which some match, and deals blows. hwm is how many may wait;
 // 0: all.
 func testReactStorm(t *testing.T, events, matching, blows, hwm int) {
@@ -106,7 +109,7 @@ func testReactStorm(t *testing.T, events, matching, blows, hwm int) {
 			if n != last {
 				last, since = n, time.Now()
 			}
-			if time.Since(since) > 3*time.Minute {
+			if time.Since(since) > standstill {
 				t.Fatalf("%s: of %d events with a reaction %d have ended, and %d wait or run", what, matching, n, open)
 			}
 		}
@@ -176,7 +179,8 @@ func testReactStorm(t *testing.T, events, matching, blows, hwm int) {
 			t.Errorf("%s: %d reactions are done, %d are not, and %d left a line", tag, n, others[tag], left[tag])
 		}
 	}
-	if taken := matching - refused; states[queue.Done] < taken*9/10 {
+	// A blow sets aside what runs then, at most.
+	if taken := matching - refused; states[queue.Done] < min(taken*9/10, taken-blows*workers) {
 		t.Errorf("of %d events with a reaction only %d are done: %v", taken, states[queue.Done], states)
 	}
 	d.inOrder(t)
@@ -193,7 +197,8 @@ func notTakenOf(e *queue.Entry) (n int, ok bool) {
 	return n, err == nil && strings.Contains(e.Error, "were not taken")
 }
 
-// publish sends events until each is stored, once: one of each so many has a reaction.
+// publish sends events until each is stored, once: one of each so many has a reaction. It gives up
+// where none is stored for longer than any server is away.
 func publish(ctx context.Context, js jetstream.JetStream, events, each, tags int, sent *atomic.Int64) error {
 	for i := range events {
 		subject, n := fmt.Sprintf("brine.noise.%d", i%97), i
@@ -201,15 +206,15 @@ func publish(ctx context.Context, js jetstream.JetStream, events, each, tags int
 			n = i / each
 			subject = fmt.Sprintf("brine.deploy.%d", n%tags)
 		}
-		for tries := 0; ; tries++ {
+		for since := time.Now(); ; {
 			try, cancel := context.WithTimeout(ctx, 5*time.Second)
 			_, err := js.Publish(try, subject, fmt.Appendf(nil, `{"n": %d}`, n), jetstream.WithMsgID(fmt.Sprint(i)))
 			cancel()
 			if err == nil {
 				break
 			}
-			if tries > 100 || ctx.Err() != nil {
-				return err
+			if time.Since(since) > standstill || ctx.Err() != nil {
+				return fmt.Errorf("event %d of %d is not stored: %w", i, events, err)
 			}
 			time.Sleep(100 * time.Millisecond)
 		}

@@ -40,7 +40,7 @@ func EventStream(env *fun.Env) (log events.Log, ok bool, err error) {
 	if err != nil {
 		return log, false, fmt.Errorf("event_bus: %w", err)
 	}
-	return events.Log{Name: "the stream " + opt.Stream, Read: func(ctx context.Context, since time.Time, each func(event.Event) bool) error {
+	return events.Log{Name: "the stream " + opt.Stream, Now: l.Now, Read: func(ctx context.Context, since time.Time, each func(event.Event) bool) error {
 		return l.History(ctx, since, func(e event.Event) bool {
 			if len(carried) > 0 && !slices.ContainsFunc(carried, func(glob string) bool { return value.Fnmatch(glob, e.Tag) }) {
 				return true

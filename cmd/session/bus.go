@@ -38,7 +38,7 @@ func (s *Session) BusSender(ctx context.Context, env *fun.Env) (send func(contex
 	if env.Opts.At("event_bus") == nil {
 		return nil, nil
 	}
-	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Fire: func(string, *value.Map) {}, Warn: s.Tell})
+	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Fire: func(string, *value.Map, time.Time) {}, Warn: s.Tell})
 	if err != nil {
 		return nil, &app.StatusError{Status: app.ExitUsage, Err: err}
 	}

@@ -17,7 +17,8 @@ import (
 // A listener takes events that a worker hears. It does not wait.
 type listener interface {
 	hear(ctx context.Context, e event.Event)
-	// earlier takes an event that the stream had when the worker began, at a time.
+	// earlier takes an event that the stream had when the worker began, at a time by the clock
+	// of the stream.
 	earlier(ctx context.Context, e event.Event, begun time.Time)
 	// ready reports whether there is room for more, of what need not be taken at once.
 	ready() bool
@@ -35,13 +36,19 @@ type hearing struct {
 	// stream has what other controllers sent, where kept is true.
 	stream assembly.Log
 	kept   bool
+	// age is how old an event of the stream may be that something reacts to.
+	age time.Duration
 }
+
+// A start is when a worker began, and from when on it reads the stream: both by the clock of the
+// stream, since that of this machine may be another one.
+type start struct{ begun, since time.Time }
 
 // listen begins to hear events for those who take them, until the function that it returns is
 // called. No event of this machine or of another controller that is fired after its return is
-// missed.
-func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err error) {
-	h := &hearing{worker: w, to: to}
+// missed. age is how old an event of a stream may be that something reacts to.
+func (w *worker) listen(ctx context.Context, to []listener, age time.Duration) (stop func(), err error) {
+	h := &hearing{worker: w, to: to, age: age}
 	ctx, cancel := context.WithCancel(ctx)
 	env, err := w.s.Hear(ctx)
 	if err != nil {
@@ -57,9 +64,12 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 		return nil, err
 	}
 	if h.kept {
-		begun := h.app.Host.Now()
-		since := h.reached(ctx, begun)
-		h.wg.Go(func() { h.hearStream(ctx, env.Bus, after, since, begun) })
+		local := time.Now()
+		first := start{}
+		if up, ok := h.s.BusUp(); ok && !up.IsZero() {
+			first, _ = h.starts(ctx, local)
+		}
+		h.wg.Go(func() { h.hearStream(ctx, env.Bus, after, first, local) })
 		h.wg.Go(func() { h.hearForeign(ctx, env.Bus, after, func(e event.Event) bool { return !e.Remote }) })
 	} else {
 		h.wg.Go(func() { h.hearForeign(ctx, env.Bus, after, func(event.Event) bool { return true }) })
@@ -83,8 +93,25 @@ func (w *worker) listen(ctx context.Context, to []listener) (stop func(), err er
 }
 
 // overlap is how long before the event that others have come to a worker begins to read a
-// stream: it has the time when it arrived, which is a moment after that of the stream.
+// stream: the clocks of its servers may differ a little.
 const overlap = time.Minute
+
+// starts is when a worker began, which was at a time by the clock of this machine, and from when
+// on it reads the stream.
+func (h *hearing) starts(ctx context.Context, local time.Time) (s start, err error) {
+	if s.begun, err = h.stream.Now(ctx); err != nil {
+		return start{}, err
+	}
+	if s.begun.IsZero() { // a server that does not say it
+		s.begun = time.Now()
+	}
+	now := s.begun
+	s.begun = now.Add(-time.Since(local))
+	if s.since = s.begun; h.o.react {
+		s.since = h.reached(ctx, s.begun, now)
+	}
+	return s, nil
+}
 
 // readStream hears the events that the stream of the bus has since a time, and hands them to
 // take. A worker that starts reads from where the others have come to in the stream, however
@@ -95,6 +122,9 @@ func (h *hearing) readStream(ctx context.Context, since time.Time, take func(eve
 	h.untilRead(ctx, h.stream, func() error {
 		return h.stream.Read(ctx, since, func(e event.Event) bool {
 			h.room(ctx)
+			if e.Stamp.After(since) {
+				since = e.Stamp // of what is read again if the server goes away
+			}
 			e.Data, e.Remote = h.s.Shape(e.Data), true
 			take(e)
 			return ctx.Err() == nil
@@ -127,8 +157,8 @@ func (w *worker) untilRead(ctx context.Context, log assembly.Log, read func() er
 	}
 }
 
-// reached is from when on a worker that began at a time reads the stream.
-func (h *hearing) reached(ctx context.Context, begun time.Time) time.Time {
+// reached is from when on a worker that began at a time reads the stream, by the clock of that.
+func (h *hearing) reached(ctx context.Context, begun, now time.Time) time.Time {
 	for n := 0; ctx.Err() == nil; n++ {
 		ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		at, err := h.q.Reached(ask, h.o.queue)
@@ -138,12 +168,12 @@ func (h *hearing) reached(ctx context.Context, begun time.Time) time.Time {
 			h.wait(ctx, min(5*time.Second, 100*time.Millisecond<<min(n, 6)))
 			continue
 		case at.IsZero(): // this is the first worker
-			if h.o.react {
-				ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
-				_ = h.q.Reach(ask, h.o.queue, begun) // else the first event that is brought says it
-				cancel()
-			}
+			ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+			_ = h.q.Reach(ask, h.o.queue, begun) // else the first event that is brought says it
+			cancel()
 			return begun
+		case at.After(now.Add(overlap)): // by a clock that was wrong: nothing is known
+			return begun.Add(-h.age - overlap)
 		}
 		return at.Add(-overlap)
 	}
@@ -226,18 +256,26 @@ func (h *hearing) hearForeign(ctx context.Context, bus event.Bus, after uint64, 
 	}
 }
 
-// hearStream hears other controllers, and first what the stream of the bus has since a time, of a
-// worker that began at another one. What comes faster than it is brought into the queue is read again from the stream.
-func (h *hearing) hearStream(ctx context.Context, bus event.Bus, after uint64, since, begun time.Time) {
+// hearStream hears other controllers, and first what the stream of the bus has had since others
+// have come to it. s is the start of the worker, which was at a time by the clock of this machine;
+// zero: the server did not answer then. What comes faster than it is brought into the queue is
+// read again from the stream.
+func (h *hearing) hearStream(ctx context.Context, bus event.Bus, after uint64, s start, local time.Time) {
+	h.busIsUp(ctx) // else what is sent between the end of the stream and the connection is missed
+	if s.begun.IsZero() {
+		h.untilRead(ctx, h.stream, func() (err error) {
+			s, err = h.starts(ctx, local)
+			return err
+		})
+	}
 	if h.o.react {
-		h.busIsUp(ctx) // else what is sent between the end of the stream and the connection is missed
-		h.readStream(ctx, since, func(e event.Event) {
+		h.readStream(ctx, s.since, func(e event.Event) {
 			for _, l := range h.to {
-				l.earlier(ctx, e, begun)
+				l.earlier(ctx, e, s.begun)
 			}
 		})
 	}
-	for last := h.app.Host.Now(); ; {
+	for last := s.begun; ; {
 		h.room(ctx)
 		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Remote })
 		if err != nil {

@@ -83,6 +83,7 @@ func (k *sinking) catchUp(ctx context.Context, env *fun.Env) {
 		}
 		if l.stream {
 			k.busIsUp(ctx) // else what is sent between the end of the stream and the connection is missed
+			since = since.Add(-k.skew(ctx))
 		}
 		k.readLog(ctx, since.Add(-overlap))
 		if !l.stream { // what was sent just before this worker heard events may not have been stored
@@ -116,6 +117,28 @@ func (k *sinking) readLog(ctx context.Context, since time.Time) {
 		bring()
 		return err
 	})
+}
+
+// skew has the log know the times of the database by the clock of the stream: it returns by how much
+// that of the database is fast.
+func (k *sinking) skew(ctx context.Context) (fast time.Duration) {
+	l := &k.log
+	k.untilRead(ctx, l.Log, func() error {
+		now, err := l.Now(ctx)
+		if err != nil || now.IsZero() {
+			return err
+		}
+		return k.asked(ctx, func(ctx context.Context) error {
+			_, at, err := k.q.SinkSeen(ctx, k.all[0].Name)
+			fast = at.Sub(now)
+			return err
+		})
+	})
+	l.begun = l.begun.Add(-fast)
+	for s, at := range l.from {
+		l.from[s] = at.Add(-fast)
+	}
+	return fast
 }
 
 // isDue reports whether an event of the log is for a sink: one that is new begins with what comes.

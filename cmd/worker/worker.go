@@ -244,12 +244,13 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 // somewhere.
 func (w *worker) hearAll(ctx context.Context) (stop func(), err error) {
 	var to []listener
+	var age time.Duration
 	if w.o.react {
 		r, err := w.newReacting()
 		if err != nil {
 			return nil, err
 		}
-		to = append(to, r)
+		to, age = append(to, r), r.limits.Age
 	}
 	s, err := w.newSinking()
 	if err != nil {
@@ -261,7 +262,7 @@ func (w *worker) hearAll(ctx context.Context) (stop func(), err error) {
 	if len(to) == 0 {
 		return func() {}, nil
 	}
-	return w.listen(ctx, to)
+	return w.listen(ctx, to, age)
 }
 
 // opened returns the queue, for which it waits until the database answers: nil is that

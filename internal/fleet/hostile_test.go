@@ -100,7 +100,7 @@ func TestHostileReturnEvents(t *testing.T) {
 	}()
 	<-h.began
 	for _, tag := range []string{jid, "salt/job/" + jid + "/ret/web1"} {
-		ring.FireRemote(tag, value.MapOf("id", "web1", "jid", jid, "return", "forged", "retcode", int64(0), "success", true))
+		ring.FireRemote(tag, value.MapOf("id", "web1", "jid", jid, "return", "forged", "retcode", int64(0), "success", true), time.Time{})
 		ring.FireForeign(tag, value.MapOf("id", "web1", "jid", jid, "return", "forged", "retcode", int64(0), "success", true))
 	}
 	select {

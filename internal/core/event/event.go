@@ -14,9 +14,11 @@ import (
 
 // An Event is a tag with data.
 type Event struct {
-	Seq   uint64 // number on its bus, from 1
-	Tag   string
-	Data  *value.Map // holds _stamp as in Salt
+	Seq  uint64 // number on its bus, from 1
+	Tag  string
+	Data *value.Map // holds _stamp as in Salt
+	// Stamp is when the event came; for one of a stream, which keeps events, when that
+	// stored it, by the clock of its server.
 	Stamp time.Time
 	// Foreign says that the event came from another process, and Remote that it came
 	// from another controller.

@@ -48,16 +48,22 @@ func NewRing(size int, now func() time.Time) *Ring {
 const StampFormat = "2006-01-02T15:04:05.000000"
 
 // Fire puts an event on the ring; see [Bus].
-func (r *Ring) Fire(tag string, data *value.Map) { r.fire(tag, data, false, false) }
+func (r *Ring) Fire(tag string, data *value.Map) { r.fire(tag, data, time.Time{}, false, false) }
 
 // FireForeign puts an event of another process on the ring.
-func (r *Ring) FireForeign(tag string, data *value.Map) { r.fire(tag, data, true, false) }
+func (r *Ring) FireForeign(tag string, data *value.Map) { r.fire(tag, data, time.Time{}, true, false) }
 
-// FireRemote puts an event of another controller on the ring.
-func (r *Ring) FireRemote(tag string, data *value.Map) { r.fire(tag, data, true, true) }
+// FireRemote puts an event of another controller on the ring. stored is when a stream stored it;
+// zero: there is none.
+func (r *Ring) FireRemote(tag string, data *value.Map, stored time.Time) {
+	r.fire(tag, data, stored, true, true)
+}
 
-func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
+func (r *Ring) fire(tag string, data *value.Map, stored time.Time, foreign, remote bool) {
 	now := r.now().UTC()
+	if stored.IsZero() {
+		stored = now
+	}
 	if data == nil {
 		data = value.NewMap(1)
 	}
@@ -74,7 +80,7 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 	}
 	r.mu.Lock()
 	r.seq++
-	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign, Remote: remote, Unstamped: unstamped, cost: costOf(data, 0)}
+	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: stored, Foreign: foreign, Remote: remote, Unstamped: unstamped, cost: costOf(data, 0)}
 	if len(r.buf) < r.size {
 		r.buf = append(r.buf, e)
 	} else {

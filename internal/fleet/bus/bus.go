@@ -50,8 +50,8 @@ type Options struct {
 	// IsOwnJob reports whether a jid is that of a job of this run, whose events nobody else
 	// can make; nil: none is.
 	IsOwnJob func(jid string) bool
-	// Fire takes the events of others.
-	Fire func(tag string, data *value.Map)
+	// Fire takes the events of others. stored is when a stream stored it; zero: there is none.
+	Fire func(tag string, data *value.Map, stored time.Time)
 	// Warn is called with what goes wrong.
 	Warn func(error)
 	// Back, where it is not nil, is called when events of others arrive again after Warn was
@@ -199,15 +199,16 @@ func (b *Bus) listen(ctx context.Context, ready func()) {
 }
 
 // Take fires an event that somebody sent, if it is a valid one of another group. A
-// link that knows the tag before it reads the data asks [Bus.Wants] first.
-func (b *Bus) Take(from, tag string, data *value.Map) {
+// link that knows the tag before it reads the data asks [Bus.Wants] first. stored is when a
+// stream stored the event; zero: there is none.
+func (b *Bus) Take(from, tag string, data *value.Map, stored time.Time) {
 	if !b.Wants(from, tag) {
 		return
 	}
 	if data == nil {
 		data = value.NewMap(1)
 	}
-	b.o.Fire(tag, data)
+	b.o.Fire(tag, data, stored)
 }
 
 // Wants reports whether an event that somebody sent would be taken.

@@ -66,7 +66,9 @@ func TestRules(t *testing.T) {
 		{"bad-reaction", map[string]string{
 			"salt/a.sls": "x:\n  locl.test.ping:\n    - tgt: {{ data.id }}\ny:\n  local.test.pign:\n    - tgt: {{ data.id }}\n    - timeout: {{ data.t }}\nz:\n  caller.test.pign:\n    - args: [{text: {{ tag }}}]\n",
 			"salt/b.sls": "x:\n  test.nop:\n    - text: {{ data.id }}\n", "salt/t.sls": "x:\n  reg.list:\n    - add: id\n",
-		}, []string{"salt/a.sls:1:1 bad-reaction", "salt/a.sls:4:1 not-judged", "salt/a.sls:8:1 unknown-function", "salt/b.sls:3:16 undefined-variable", "salt/t.sls:1:1 not-judged"}},
+			"salt/args.sls": "send:\n  runner.event.send:\n    - args: [{data: {n: {{ data.n }}}}]\norch:\n  runner.state.orchestrate:\n    - args: [{mod: x}]\ntype:\n  local.test.ping: [{tgt: {{ data.id }}}, {tgt_type: globs}]\n" +
+				"right:\n  runner.event.send:\n    - args: [{tag: {{ data.next }}}, {data: {{ data.all }}}]\n",
+		}, []string{"salt/a.sls:1:1 bad-reaction", "salt/a.sls:4:1 not-judged", "salt/a.sls:8:1 unknown-function", "salt/args.sls:1:1 bad-reaction", "salt/args.sls:4:1 bad-reaction", "salt/args.sls:7:1 bad-reaction", "salt/b.sls:3:16 undefined-variable", "salt/t.sls:1:1 not-judged"}},
 		{"compile-warning", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require_in: b\n"}, []string{"salt/a.sls:3:7 compile-warning"}},
 		{"dangerous-path", map[string]string{"salt/a.sls": "a:\n  file.absent:\n    - name: /etc\nb:\n  cmd.run:\n    - name: rm -rf /{{ pillar.get('x', '') }}\n"}, []string{
 			"salt/a.sls:3:7 dangerous-path", "salt/a.sls:6:7 dangerous-path",

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -60,14 +61,26 @@ func (r *run) reactions(ctx context.Context, path string, v value.Value) bool {
 		}
 		r.add(Finding{Rule: badReaction, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
 	}
+	k := &reacting{real: r.env, env: r.env}
 	for _, x := range all {
 		r.function(x.Table(), x.Fun, x.Pos)
+		if mod, spec, err := k.find(x); err == nil && (x.Kind != reactor.Local || r.env.Opts.At("fleets") == nil) {
+			k.arguments(x, mod, spec)
+		}
+		if x.Kind == reactor.Local {
+			k.targets(ctx, x, func(hint, format string, args ...any) {
+				k.wrong = append(k.wrong, &source.Error{Pos: x.Pos, Err: fmt.Errorf("reaction "+clean(x.ID)+": "+format, args...), Hint: hint})
+			})
+		}
 		names, saltenv := slsOf(x)
 		for _, name := range names {
 			if !isUnknown(name) && !isUnknown(saltenv) {
 				r.absentSLS(ctx, saltenv, name, x.Pos)
 			}
 		}
+	}
+	for _, f := range k.wrong {
+		r.add(Finding{Rule: badReaction, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
 	}
 	return true
 }

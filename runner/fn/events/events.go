@@ -21,6 +21,8 @@ import (
 type Log struct {
 	Name string
 	Read func(ctx context.Context, since time.Time, each func(event.Event) bool) error
+	// Now is the time by the clock of a stream, which decides what since means.
+	Now func(context.Context) (time.Time, error)
 }
 
 // An OpenLog returns the log of the events of before; the error says why there is none.

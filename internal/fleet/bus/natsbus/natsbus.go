@@ -305,7 +305,7 @@ func (l *Link) take(b *bus.Bus, subject string, h nats.Header, data []byte, stor
 	if !stored.IsZero() && !m.Has("_stamp") {
 		m.Set("_stamp", stored.UTC().Format(event.StampFormat))
 	}
-	b.Take(from, tag, m)
+	b.Take(from, tag, m, stored)
 }
 
 // errNotConnected says that there is no connection.

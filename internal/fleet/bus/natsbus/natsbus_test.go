@@ -40,7 +40,7 @@ func TestBus(t *testing.T) {
 	b := join(t, Options{URL: srv.URL(), From: "b"}, "deploy/*", "end")
 	a.Ring.Fire("other", nil)
 	a.Ring.FireForeign("deploy/foreign", nil)
-	a.Ring.FireRemote("deploy/remote", nil)
+	a.Ring.FireRemote("deploy/remote", nil, time.Time{})
 	const odd = "é ' \\ \x00 \U0001f9c2"
 	a.Ring.Fire("deploy/a.b c*", value.MapOf("text", odd))
 	a.Ring.Fire("deploy/large", value.MapOf("text", strings.Repeat("x", 1_000_000)))
@@ -188,6 +188,9 @@ func TestStreamKeepsEvents(t *testing.T) {
 	if inA.Unstamped || inA.Data.Str("_stamp") == "" || inA.Data.Str("_stamp") != inB.Data.Str("_stamp") {
 		t.Errorf("one event is %s and %s", value.Repr(inA.Data), value.Repr(inB.Data))
 	}
+	if !inA.Stamp.Equal(inB.Stamp) || inA.Stamp.UTC().Format(event.StampFormat) != inA.Data.Str("_stamp") {
+		t.Errorf("one event was stored %v and %v, by the clock of the stream %s", inA.Stamp, inB.Stamp, inA.Data.Str("_stamp"))
+	}
 	a.Ring.Fire("last", value.MapOf("n", int64(1)))
 	b.Hears(t, "last")
 	if got := b.Heard(t); got != "first missed both last" {
@@ -315,6 +318,9 @@ func TestHistory(t *testing.T) {
 	if err := l.History(t.Context(), time.Now(), nil); err == nil || !strings.Contains(err.Error(), "makes the stream that event_bus names") {
 		t.Errorf("without a stream: %v", err)
 	}
+	if at, err := l.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "makes the stream that event_bus names") {
+		t.Errorf("the time without a stream: %v, %v", at, err)
+	}
 	nc, err := nats.Connect(srv.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -331,6 +337,9 @@ func TestHistory(t *testing.T) {
 	if got := read(begin, 9); got != nil {
 		t.Errorf("an empty stream has %v", got)
 	}
+	if at, err := l.Now(t.Context()); err != nil || at.Before(begin) || time.Since(at) < 0 {
+		t.Errorf("the time of the stream is %v, %v", at, err)
+	}
 	for _, m := range [][2]string{{"brine.a", `{"n": 1}`}, {"brine.bad", "{"}, {"brine.b.c", ""}, {"brine.%1B", "{}"}, {"brine.d", `{"_stamp": "2026-11-29T10:00:00.000000"}`}, {"other", "x"}} {
 		if _, err := js.Publish(t.Context(), m[0], []byte(m[1])); err != nil {
 			t.Fatal(err)
@@ -344,5 +353,52 @@ func TestHistory(t *testing.T) {
 	}
 	if got := read(time.Now().Add(time.Hour), 9); got != nil {
 		t.Errorf("events to come: %v", got)
+	}
+}
+
+// TestHistoryIsCut: a server that ends, or does not answer for a while, while a stream is read is not
+// the end of the stream.
+func TestHistoryIsCut(t *testing.T) {
+	t.Parallel()
+	const events = 1000
+	srv := natstest.Start(t, func(o *server.Options) { o.JetStream, o.StoreDir = true, t.TempDir() })
+	nc, err := nats.Connect(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BRINE", Subjects: []string{"brine.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range events {
+		if _, err := js.PublishAsync("brine.a", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-js.PublishAsyncComplete()
+	for _, at := range []int{1, events / 2} {
+		l, err := New(Options{URL: srv.URL(), Prefix: "brine", Stream: "BRINE", From: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		err = l.History(t.Context(), time.Now().Add(-time.Hour), func(event.Event) bool {
+			if n++; n == at {
+				srv.Stop()
+			}
+			return true
+		})
+		if err == nil && n < events {
+			t.Errorf("the server ended after %d events, and %d of %d were all", at, n, events)
+		}
+		srv.Again(t)
+		n = 0
+		if err := l.History(t.Context(), time.Now().Add(-time.Hour), func(event.Event) bool { n++; return true }); err != nil || n != events {
+			t.Errorf("%d of %d events were read, %v", n, events, err)
+		}
 	}
 }

@@ -109,7 +109,7 @@ func take(ctx context.Context, b *bus.Bus, c *pgSession, n *pgconn.Notification)
 		}
 		m = bus.Decode(payload)
 	}
-	b.Take(m.Str("from"), m.Str("tag"), m.Map("data"))
+	b.Take(m.Str("from"), m.Str("tag"), m.Map("data"), time.Time{})
 	return nil
 }
 
