@@ -374,7 +374,7 @@ func TestTrialUser(t *testing.T) {
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{
 		"app.sls":              "/etc/app.conf:\n  file.managed:\n    - contents: port=80\n    - mode: '0600'\n",
-		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image, rockylinux-9: image}\ncases:\n  other: {sls: app, systems: rockylinux-9}\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
+		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image, rockylinux-9: image}\ncases:\n  other: {sls: app, systems: rockylinux-9}\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}, /etc/hosts: {match: '^127.0.0.1\\s+localhost$'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n  shell: {orchestrate: orch, machines: {web1: {}}}\n",
 		"orch.sls":             siteStep("all", "*", "glob", "app"),
 		"image/etc/passwd":     "root:x:0:0::/root:/bin/sh\n",
 		"image/etc/group":      "root:x:0:\n",

@@ -60,6 +60,7 @@ error.`,
 	f.StringSliceVar(&o.systems, "system", nil, "on this system (default: the first of the case)")
 	f.StringToStringVar(&o.images, "image", nil, "make the machine of SYSTEM from the directory or archive at PATH")
 	f.StringSliceVar(&o.packages, "package", nil, "let the machine install an empty package of this name; may be repeated")
+	f.BoolVar(&o.network, "network", false, "give the machine the network of this one, as network: true in a case does")
 	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts")
 	f.StringVar(&o.driver, "driver", "", "make the machine by this driver: "+strings.Join(driverNames(), ", "))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))

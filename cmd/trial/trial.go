@@ -50,6 +50,7 @@ type options struct {
 	images  map[string]string
 	// packages are names of empty packages.
 	packages []string
+	network  bool
 	jobs     int
 	keep     bool
 	shell    bool // on failure
@@ -118,6 +119,7 @@ usage error.`,
 	f.StringVar(&o.roster, "hosts", "", "with the driver ssh: the roster of the hosts (default: roster in the directory of the configuration)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory, archive or file of repositories at PATH, or of oci:REFERENCE, which podman or docker has; may be repeated")
 	f.StringSliceVar(&o.packages, "package", nil, "let machines install an empty package of this name; may be repeated")
+	f.BoolVar(&o.network, "network", false, "give machines the network of this one, as network: true in a case does")
 	f.IntVar(&o.jobs, "jobs", 0, "run at most this many tests at a time (default: as many as there are cores); memory bounds them too")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
 	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
@@ -149,8 +151,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--update-images tests nothing: it excludes --compile, --coverage, --init, --keep, --list, --report, --shell-on-failure and --watch")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
-	case o.compile && (o.driver+o.roster != "" || o.keep || o.shell || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --hosts, --package and --shell-on-failure have no effect")
+	case o.compile && (o.driver+o.roster != "" || o.keep || o.shell || o.network || len(o.images)+len(o.packages) > 0 || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep, --hosts, --network, --package and --shell-on-failure have no effect")
 	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
 		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
 	case o.covers && (o.keep || o.list || o.init):
@@ -231,11 +233,28 @@ func (o *options) matrix(a *app.App, tree string) (*trial.World, *casefile.Suite
 	if err != nil {
 		return nil, nil, nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --list' lists all"}
 	}
-	if err := cmp.Or(checkDrivers(suite), o.checkImages(jobs)); err != nil {
+	if err := cmp.Or(checkDrivers(suite), o.checkImages(jobs), o.connectAll(jobs)); err != nil {
 		return nil, nil, nil, err
 	}
 	w, err := newWorld(a, o, tree)
 	return w, suite, jobs, err
+}
+
+// connectAll gives all machines the network of this one, if the command line says so.
+func (o *options) connectAll(jobs []trial.Job) error {
+	if !o.network {
+		return nil
+	}
+	for _, j := range jobs {
+		if len(j.Case.Nodes) > 0 {
+			return &app.StatusError{
+				Status: app.ExitUsage, Err: fmt.Errorf("--network: the case %s is an orchestration, whose machines have a network of their own", j.Case.Name),
+				Hint: "select other cases with --case",
+			}
+		}
+		j.Case.Machine.Network = true
+	}
+	return nil
 }
 
 // treeOf returns the directory that the command line names.
@@ -320,7 +339,7 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 		if o.covers {
 			compiled, err := trial.Compile(ctx, w, jobs, false)
 			if err != nil {
-				return err
+				return interrupted(err)
 			}
 			r.Coverage = w.Coverage(ctx, compiled)
 		}
@@ -328,7 +347,7 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 		return err
 	}
 	if r.Results, err = trial.Compile(ctx, w, jobs, o.update); err != nil {
-		return err
+		return interrupted(err)
 	}
 	if o.covers {
 		r.Coverage = w.Coverage(ctx, r.Results)
@@ -337,6 +356,14 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 		r.Stale, r.Untested = w.Stale(r.Suite), w.Untested(r.Results)
 	}
 	return nil
+}
+
+// interrupted says what Ctrl-C means where there are no machines.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return &app.StatusError{Status: app.ExitInterrupted, Err: errors.New("interrupted: nothing was compared")}
+	}
+	return err
 }
 
 // report prints the report and writes its files.

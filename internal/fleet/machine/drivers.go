@@ -106,17 +106,22 @@ func startNspawn(p *Pool, m *Machine, s Spec) ([]string, error) {
 	argv := append([]string{"sh", "-c", JoinGroups, "sh"}, m.groups...)
 	argv = append(argv, "--", "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
 		"sh", "-c", linksScript+nspawnScript, "nspawn.sh", m.dir, s.Image, s.Name,
-		"-q", "-D", filepath.Join(m.dir, "m/root"), "-M", s.Name, "-b", "--register=no", "--keep-unit", "--capability=CAP_NET_ADMIN",
+		"-q", "-D", filepath.Join(m.dir, "m/root"), "-M", s.Name, "-b", "--register=no", "--keep-unit",
 		"--timezone=off", "--link-journal=no", "--console=pipe")
-	if s.Network {
-		argv = append(argv, "--resolv-conf=replace-host")
-	} else {
-		argv = append(argv, "--private-network", "--resolv-conf=off")
-	}
+	argv = append(argv, nspawnNetwork(s.Network)...)
 	for _, b := range s.Binds {
 		argv = append(argv, "--bind-ro="+escape(b.From)+":"+escape(b.To))
 	}
 	return argv, nil
+}
+
+// nspawnNetwork are the options for the network of this machine, or for none. That of this
+// machine is without CAP_NET_ADMIN, or the firewall that is tested would be that of this machine.
+func nspawnNetwork(shared bool) []string {
+	if shared {
+		return []string{"--resolv-conf=replace-host"}
+	}
+	return []string{"--private-network", "--capability=CAP_NET_ADMIN", "--resolv-conf=off"}
 }
 
 // escape writes a path as options of systemd-nspawn have it.

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -9,8 +10,11 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"brine/internal/core/host"
 )
@@ -21,6 +25,8 @@ type Images struct {
 	Dir  string // of those that are unpacked and built
 	// Note tells what takes a while.
 	Note func(format string, args ...any)
+	// Every is the time between notes of what is still being made; 0 is 20 seconds.
+	Every time.Duration
 }
 
 // A NoImageError says that there is no image of a system.
@@ -133,6 +139,31 @@ func (i *Images) run(ctx context.Context, system string, argv []string) error {
 	return i.ended(ctx, system, argv[0], host.Cmd{Argv: argv, Merge: true})
 }
 
+// unreached are what package managers and their like print where there is no network, or no
+// mirror.
+var unreached = []string{
+	"temporary failure resolving", "could not resolve", "couldn't resolve", "unable to connect to", "network is unreachable", "failed to fetch",
+	"failed to download metadata", "failed to synchronize", "no route to host", "connection refused", "connection timed out",
+}
+
+// hintOf says what to do where no image could be made, by what the program printed.
+func hintOf(system, text string) string {
+	lower := strings.ToLower(text)
+	switch {
+	case IsNoSpace(text):
+		return spaceHint
+	case slices.ContainsFunc(unreached, func(s string) bool { return strings.Contains(lower, s) }):
+		return fmt.Sprintf("the mirror is not reached: name a file with repositories that are, or an image that you have: --image %s=PATH; --compile needs neither", system)
+	}
+	return ""
+}
+
+// lastLines returns the end of a text.
+func lastLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
 //go:embed making.sh
 var makingScript string
 
@@ -142,7 +173,72 @@ func (i *Images) make(ctx context.Context, system, prog string, argv []string) e
 	held, hold := io.Pipe()
 	defer func() { _ = errors.Join(hold.Close(), held.Close()) }() // closing a pipe cannot fail
 	whole := []string{"unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", makingScript, prog}
-	return i.ended(ctx, system, prog, host.Cmd{Argv: append(whole, argv...), Stdin: held, Merge: true})
+	last := &lastOutput{}
+	defer i.tell(system, last, cmp.Or(i.Every, 20*time.Second))()
+	return i.ended(ctx, system, prog, host.Cmd{Argv: append(whole, argv...), Stdin: held, Stdout: last, Stderr: last})
+}
+
+// tell notes how long an image has been in the making, and what its program said last, until
+// the function that it returns is called.
+func (i *Images) tell(system string, last *lastOutput, every time.Duration) (stop func()) {
+	ended, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		began, tick := time.Now(), time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				i.Note("still making the image of %s (%s)%s", system, time.Since(began).Round(time.Second), last.line())
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-over
+	}
+}
+
+// lastOutput keeps the end of what a program prints.
+type lastOutput struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// keptOutput is how much of it is kept, in bytes.
+const keptOutput = 8 << 10
+
+func (o *lastOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text = append(o.text, p...)
+	o.text = o.text[max(0, len(o.text)-keptOutput):]
+	return len(p), nil
+}
+
+// String is what is kept; a line that a program wrote over several times is as it was at last.
+func (o *lastOutput) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var lines []string
+	for line := range strings.SplitSeq(string(o.text), "\n") {
+		line = strings.TrimRight(line, "\r ")
+		if line = line[strings.LastIndexByte(line, '\r')+1:]; line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// line is the last line, behind a colon; "" if there is none.
+func (o *lastOutput) line() string {
+	text := o.String()
+	if text == "" {
+		return ""
+	}
+	return ": " + text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // ended runs a command, of the program prog as people know it, and says why it failed.
@@ -154,11 +250,11 @@ func (i *Images) ended(ctx context.Context, system, prog string, c host.Cmd) err
 	case err != nil:
 		return &NoImageError{system, err.Error(), ""}
 	case out.Status != 0:
-		hint := ""
-		if IsNoSpace(string(out.Stdout)) {
-			hint = spaceHint
+		text := strings.TrimSpace(string(out.Stdout))
+		if last, ok := c.Stdout.(*lastOutput); ok {
+			text = last.String()
 		}
-		return &NoImageError{system, fmt.Sprintf("%s ended with status %d\n%s", prog, out.Status, strings.TrimSpace(string(out.Stdout))), hint}
+		return &NoImageError{system, fmt.Sprintf("%s ended with status %d\n%s", prog, out.Status, lastLines(text, 15)), hintOf(system, text)}
 	}
 	return nil
 }

@@ -10,3 +10,9 @@ inside() {
 		path=${path%/*}
 	done
 }
+# hosts NAME gives a machine the file /etc/hosts if its image has none: mmdebstrap makes such.
+hosts() {
+	if [ -d "$root/etc" ] && [ ! -e "$root/etc/hosts" ] && [ ! -L "$root/etc/hosts" ]; then
+		(printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n127.0.1.1\t%s\n' "$1" >"$root/etc/hosts") 2>/dev/null || true
+	fi
+}

@@ -31,7 +31,7 @@ func makers() []maker {
 	return []maker{
 		{"Debian", "mmdebstrap", []string{".list", ".sources"}, "", func(r Release, root, from string, _ []byte) []string {
 			packages := "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates"
-			argv := []string{"mmdebstrap", "--quiet", "--variant=minbase", "--include=" + packages, r.Codename, root}
+			argv := []string{"mmdebstrap", "--variant=minbase", "--include=" + packages, r.Codename, root}
 			if from != "" {
 				argv = append(argv, from)
 			}
@@ -128,7 +128,7 @@ func (i *Images) built(ctx context.Context, system, path string, r Release) (str
 		name, from = fmt.Sprintf("%s-%x", system, sha256.Sum256(repos))[:len(system)+17], path
 	}
 	return i.once(name, func(root string) error {
-		i.Note("making an image of %s with %s: this takes a minute or two", system, m.prog)
+		i.Note("making an image of %s with %s, once: this takes minutes; quicker are one that you have (--image %[1]s=PATH) and --compile, which needs none", system, m.prog)
 		if path != "" && m.own != "" && m.takes(".repo") { // a directory with this file alone
 			from = filepath.Join(filepath.Dir(root), "repositories")
 			if err := i.Host.Mkdir(from, 0o755); err != nil {

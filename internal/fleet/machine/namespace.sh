@@ -33,6 +33,7 @@ ln -s /proc/self/fd/0 "$root/dev/stdin"
 ln -s /proc/self/fd/1 "$root/dev/stdout"
 ln -s /proc/self/fd/2 "$root/dev/stderr"
 echo "$name" >/proc/sys/kernel/hostname 2>/dev/null || true
+hosts "$name"
 if [ "$network" = no ]; then
 	ip link set lo up 2>/dev/null || true
 elif [ -e /etc/resolv.conf ]; then

@@ -15,6 +15,7 @@ root=$dir/m/root
 inside /etc/systemd/system.conf.d
 rm -f m/root/etc/hostname m/root/etc/systemd/system.conf.d/50-brine-test.conf
 echo "$name" >m/root/etc/hostname
+hosts "$name"
 # A test starts and stops a unit more often than systemd allows.
 mkdir -p m/root/etc/systemd/system.conf.d
 printf '[Manager]\nDefaultStartLimitIntervalSec=0\n' >m/root/etc/systemd/system.conf.d/50-brine-test.conf

@@ -13,9 +13,15 @@ import (
 	"brine/internal/py/value"
 )
 
+// kitchenNames are the names of the file of Test Kitchen.
+var kitchenNames = []string{"kitchen.yml", ".kitchen.yml"}
+
+// IsKitchen reports whether a file is one of Test Kitchen, by its name.
+func IsKitchen(file string) bool { return slices.Contains(kitchenNames, filepath.Base(file)) }
+
 // kitchenFiles returns the kitchen.yml of a tree.
 func kitchenFiles(files host.Files, tree string) []string {
-	for _, n := range []string{"kitchen.yml", ".kitchen.yml"} {
+	for _, n := range kitchenNames {
 		if st, err := files.Stat(filepath.Join(tree, n)); err == nil && st.Mode.IsRegular() {
 			return []string{filepath.Join(tree, n)}
 		}
@@ -203,7 +209,7 @@ func (k *kitchen) dependencies(c *Case, m *value.Map) {
 			continue
 		}
 		if d.Str("path") == "" {
-			k.found.note(l.PosAt(i), "the dependency %s has no path and is not fetched: 'brine formula' adds formulas to a tree", d.Str("name"))
+			k.found.note(l.PosAt(i), "the dependency %s has no path and is not fetched: name its directory beside that of the formula: --file-root . --file-root DIR", d.Str("name"))
 			continue
 		}
 		c.Roots = append(c.Roots, k.path(d.Str("path")))

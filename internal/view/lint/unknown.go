@@ -347,6 +347,7 @@ var (
 	pureModules   = words("grains pillar defaults match jinja hashutil")
 	pureFunctions = words(`config.get config.option config.merge config.manage_mode config.valid_fileproto
 		cp.list_master cp.list_master_dirs cp.list_states cp.envs file.dirname file.basename file.join file.normpath
+		network.calc_net network.convert_cidr network.ip_in_subnet network.is_loopback network.is_private network.reverse_ip
 		slsutil.merge slsutil.merge_all slsutil.update slsutil.boolstr slsutil.serialize slsutil.deserialize slsutil.banner
 		slsutil.file_exists slsutil.dir_exists slsutil.path_exists slsutil.findup slsutil.renderer
 		test.echo test.ping test.true_ test.false_ test.arg test.arg_repr test.arg_type test.kwarg test.version test.versions_information

@@ -616,7 +616,7 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 			ok = false
 			s.failed("apply", began, "failed: ")
 		} else if t := find(tested, s); t != nil && t.ret.At("result") == false && !selectsSome(p.job.Case.TestFails, t.ret.Str("__id__")) {
-			t.failed("test", began, "failed with test=True, and succeeds without: ")
+			t.failed("test", began, "failed with test=True, and succeeds without: ", allowed("test_fails", t.ret))
 		}
 	}
 	p.offline(rets, began)
@@ -684,10 +684,15 @@ func find(rets []stateRet, s stateRet) *stateRet {
 }
 
 // failed adds the failure of a state, unless it did not run since another one failed.
-func (s stateRet) failed(name string, began time.Time, how string) {
+func (s stateRet) failed(name string, began time.Time, how string, hint ...string) {
 	if comment := s.ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
-		s.fail(name, began, how+comment+s.cause())
+		s.fail(name, began, how+comment+s.cause(), hint...)
 	}
+}
+
+// allowed says how a case allows what a state did.
+func allowed(key string, ret *value.Map) string {
+	return fmt.Sprintf("where that cannot be otherwise, a case file allows it: %s: [%s]", key, ret.Str("__id__"))
 }
 
 // cause is what a state that failed says of why besides its comment: what a command wrote to
@@ -723,7 +728,7 @@ func (p *plan) again(ctx context.Context) {
 			s.failed("again", began, "failed the second time: ")
 		case value.Truth(s.ret.At("changes")) && !p.always(s.ret) && !s.isCall():
 			ok = false
-			s.fail("again", began, "changed something the second time:\n"+textOf(s.ret.At("changes")))
+			s.fail("again", began, "changed something the second time:\n"+textOf(s.ret.At("changes")), allowed("always_changes", s.ret))
 		}
 	}
 	switch {
@@ -759,12 +764,13 @@ func (p *plan) planned(ctx context.Context) {
 	}
 }
 
-// fail adds the failure of a state, at its place in the SLS.
-func (s stateRet) fail(name string, began time.Time, text string) {
+// fail adds the failure of a state, at its place in the SLS. The first hint that is not empty
+// is that of the failure; those of the state itself come first.
+func (s stateRet) fail(name string, began time.Time, text string, hint ...string) {
 	p, fn := s.at, funOf(s.tag)
 	c := &compiler{w: p.World, job: p.job, roots: p.roots}
 	p.add(Check{
-		Name: name, Status: Failed, Pos: c.posOf(s.ret, fn), Hint: cmp.Or(s.hint(), noSpace(text)),
+		Name: name, Status: Failed, Pos: c.posOf(s.ret, fn), Hint: cmp.Or(append([]string{s.hint(), noSpace(text)}, hint...)...),
 		Text: fmt.Sprintf("%s (%s) in %s %s", s.ret.Str("__id__"), fn, s.ret.Str("__sls__"), strings.TrimSpace(text)),
 	}, began)
 }

@@ -272,7 +272,7 @@ func (c *compiler) run(ctx context.Context, env *fun.Env) (*value.List, []Check)
 	if err != nil {
 		text = err.Error()
 	}
-	return nil, []Check{{Name: "compile", Status: Failed, Text: c.here(text), Pos: c.job.Case.Pos, Hint: hintOf(text)}}
+	return nil, []Check{{Name: "compile", Status: Failed, Text: c.here(text), Pos: c.job.Case.Pos, Hint: c.hintOf(text)}}
 }
 
 // checks are the faults that were shown.
@@ -287,7 +287,7 @@ func (c *compiler) checks() []Check {
 		text := f.Err.Error()
 		check := Check{Name: "compile", Status: Failed, Text: c.here(text), Hint: f.Hint, Pos: pos}
 		if check.Hint == "" {
-			check.Hint = hintOf(text)
+			check.Hint = c.hintOf(text)
 		}
 		if !slices.ContainsFunc(out, func(o Check) bool { return o.Pos == check.Pos && o.Text == check.Text }) {
 			out = append(out, check)
@@ -297,13 +297,17 @@ func (c *compiler) checks() []Check {
 }
 
 // hintOf says what to do where a template calls what only a machine can answer.
-func hintOf(text string) string {
+func (c *compiler) hintOf(text string) string {
 	before, _, ok := strings.Cut(text, " is not called: nothing is to be run")
 	if !ok {
 		return ""
 	}
 	name := before[strings.LastIndexByte(before, ' ')+1:]
-	return "give the case what the function returns: answers: {" + name + ": VALUE}"
+	answers := "answers: {" + name + ": VALUE}"
+	if casefile.IsKitchen(c.job.Case.Pos.File) {
+		return "only a machine can say: test on one, without --compile; or write the suite as a case file, which can have what the function returns: " + answers
+	}
+	return "give the case what the function returns: " + answers
 }
 
 // here names the files of the case itself without the directory that they are in.
