@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"brine/internal/core/target"
-	"brine/internal/py/pyre"
 	"brine/internal/py/value"
 )
 
@@ -251,9 +250,9 @@ func (l *literal) match(id string) bool {
 	case "list":
 		hit = slices.Contains(l.ids, id)
 	case "pcre":
-		if re, err := pyre.Compile(l.pattern, 0); err == nil {
-			m, err := re.Match(id)
-			hit = err == nil && m != nil
+		if m, err := target.Compile(l.pattern, l.kind, nil); err == nil {
+			ok, err := m.Match(target.Minion{ID: id})
+			hit = err == nil && ok
 		}
 	}
 	return hit != l.not
