@@ -68,7 +68,7 @@ func TestLSP(t *testing.T) {
 	s.Tell("textDocument/didOpen", Open("file://"+ws+"/other/not-in-a-tree.sls", "a: [\n"))
 	s.Tell("textDocument/didOpen", Open(web, "web:\n  file.managed:\n    - name: /é\n    - contens: {{ pillar['app'] }}\n"))
 	d := s.Wait(web, "unknown-argument")
-	if d[0].Severity != 1 || !strings.HasSuffix(d[0].CodeDescription.Href, "/lint-rules.md#unknown-argument") || !strings.Contains(d[0].Message, `did you mean "contents"?`) {
+	if d[0].Severity != 2 || !strings.HasSuffix(d[0].CodeDescription.Href, "/lint-rules.md#unknown-argument") || !strings.Contains(d[0].Message, `did you mean "contents"?`) {
 		t.Errorf("diagnostic: %+v", d[0])
 	}
 	if _, err := os.Stat(strings.TrimSuffix(strings.TrimPrefix(d[0].CodeDescription.Href, "file://"), "#unknown-argument")); err != nil {

@@ -254,11 +254,12 @@ func (l *loader) Load(ctx context.Context, name, from string) (jinja.Source, err
 
 // missing is the error of a template that is not there.
 func (l *loader) missing(ctx context.Context, name, saltenv string) error {
-	hint := l.near(ctx, name, saltenv)
-	if hint != "" {
-		hint = fmt.Sprintf("did you mean %q?", hint)
-	}
-	return &jinja.NotFoundError{Name: name, Hint: hint}
+	return &jinja.NotFoundError{Name: name, Hint: func() string {
+		if near := l.near(ctx, name, saltenv); near != "" {
+			return fmt.Sprintf("did you mean %q?", near)
+		}
+		return ""
+	}}
 }
 
 // maxNear is how many files are looked through for a name that is near.

@@ -43,7 +43,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // A NotFoundError says that a loader has no such template.
 type NotFoundError struct {
 	Name string
-	Hint string // what the user may have meant, or empty
+	// Hint returns what the user may have meant, or "". It is called only if nobody expects
+	// that the template may be missing; nil: there is no hint.
+	Hint func() string
 }
 
 // Error names the template.

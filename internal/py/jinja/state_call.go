@@ -316,7 +316,11 @@ func wrapError(t *Template, off int32, err error) error {
 	)
 	switch {
 	case errors.As(err, &missing):
-		return runtimeError(t, off, &value.PyError{Type: "TemplateNotFound", Msg: missing.Name}, missing.Hint, err)
+		what := ""
+		if missing.Hint != nil {
+			what = missing.Hint()
+		}
+		return runtimeError(t, off, &value.PyError{Type: "TemplateNotFound", Msg: missing.Name}, what, err)
 	case errors.As(err, &none):
 		return runtimeError(t, off, &value.PyError{Type: "TemplatesNotFound", Msg: none.msg}, "", err)
 	case errors.As(err, &hint):

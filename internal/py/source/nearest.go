@@ -20,7 +20,7 @@ func Nearest(name string, candidates []string) (string, bool) {
 		if c == name || len(c)-len(name) >= bestDist || len(name)-len(c) >= bestDist {
 			continue
 		}
-		if d := distance(low, strings.ToLower(c)); d < bestDist {
+		if d := distance(low, strings.ToLower(c), bestDist); d < bestDist {
 			best, bestDist = c, d
 		}
 	}
@@ -50,8 +50,9 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// distance is the optimal string alignment distance of a and b in bytes.
-func distance(a, b string) int {
+// distance is the optimal string alignment distance of a and b in bytes, or limit if it is not less.
+func distance(a, b string, limit int) int {
+	before := 0
 	prev2 := make([]int, len(b)+1)
 	prev := make([]int, len(b)+1)
 	cur := make([]int, len(b)+1)
@@ -60,6 +61,7 @@ func distance(a, b string) int {
 	}
 	for i := 1; i <= len(a); i++ {
 		cur[0] = i
+		least := i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
@@ -69,7 +71,12 @@ func distance(a, b string) int {
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				cur[j] = min(cur[j], prev2[j-2]+1)
 			}
+			least = min(least, cur[j])
 		}
+		if least >= limit && before >= limit {
+			return limit // no later row has less than the least of two rows
+		}
+		before = least
 		prev2, prev, cur = prev, cur, prev2
 	}
 	return prev[len(b)]

@@ -58,6 +58,7 @@ type Finding struct {
 	Systems  []string // where the fault is, if it is not on all systems
 	LeftOut  bool     // the tree names other systems, and none of these
 	Fix      *Edit    // what corrects it without a change of meaning; nil: nothing
+	mild     bool     // a run does not fail: no more than a warning
 	// Via are the statements (include, import) of other files that led to the place.
 	Via []source.Pos
 }
@@ -280,7 +281,9 @@ func (m *merge) result() []Finding {
 			continue // it is wrong whatever the machine has
 		}
 		rule := ruleOf(f.Rule)
-		f.Severity = rule.Severity
+		if f.Severity = rule.Severity; f.mild {
+			f.Severity = min(f.Severity, Warning)
+		}
 		if n := len(m.where[k]); n > 0 && n < len(l.o.Systems) {
 			f.Systems = slices.Sorted(maps.Keys(m.where[k]))
 			l.partly(f, rule, &named, slices.Sorted(maps.Keys(places[place{k.rule, k.pos}])), byPath[f.Pos.File])

@@ -38,6 +38,8 @@ type Rule struct {
 	// partial says that a finding on some of the systems only is no more than a
 	// warning: a tree need not serve all of them.
 	partial bool
+	// milder says when a finding is no more than a warning.
+	milder string
 }
 
 // The IDs of the rules.
@@ -240,7 +242,7 @@ func Rules() []Rule {
 			Why: "Rendering fails. Use `default`, `.get()` or `salt['pillar.get']` for what may be absent.",
 		},
 		{
-			ID: unknownArgument, Severity: Error, Doc: "A state has an argument that its function does not take.",
+			ID: unknownArgument, Severity: Error, milder: "if a run ignores the argument", Doc: "A state has an argument that its function does not take.",
 			Why: "Salt refuses to run it, or ignores the argument. The hint has the nearest name.",
 		},
 		{
@@ -327,6 +329,9 @@ func Page() string {
 		how := r.Severity.String()
 		if r.partial {
 			how += "; warning if only some of the systems have the fault"
+		}
+		if r.milder != "" {
+			how += "; warning " + r.milder
 		}
 		if r.Off {
 			how += "; off unless selected"

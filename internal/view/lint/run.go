@@ -183,7 +183,7 @@ type run struct {
 	// vary is how the SLS of the unit is rendered now; nil: as usual.
 	vary *variant
 
-	units map[string]*unit // what is compiled, by [unit.key]
+	units map[string]*unit // what is compiled, by [keyOf]
 	tops  []*unit          // those of the top file, in order
 	never map[string]bool  // by saltenv and SLS: the top file gives it to no machine of this system
 	top   *pass            // what reading the top file came to; nil: it is to be read
@@ -210,8 +210,9 @@ func newPass() *pass { return &pass{deps: map[string]bool{}} }
 // A unit is SLS files that run together.
 type unit struct {
 	pass
-	match high.Match
-	stale bool // it is to be compiled
+	matches []high.Match
+	targets []topEntry // of the top file, which have these files
+	stale   bool       // it is to be compiled
 	// open are the requisites to nothing, by place; met are places whose requisite
 	// is met in some combination of SLS files; maybe are those to nothing where an
 	// unknown value says which states there are.
@@ -227,7 +228,22 @@ type unit struct {
 	explored pass
 }
 
-func (u *unit) key() string { return u.match.SaltEnv + "\x00" + strings.Join(u.match.SLS, "\x00") }
+// keyOf identifies SLS files that run together.
+func keyOf(matches []high.Match) string {
+	var parts []string
+	for _, m := range matches {
+		parts = append(parts, m.SaltEnv+"\x00"+strings.Join(m.SLS, "\x00"))
+	}
+	return strings.Join(parts, "\x00\x00")
+}
+
+// size returns how many SLS files a unit has.
+func (u *unit) size() (n int) {
+	for _, m := range u.matches {
+		n += len(m.SLS)
+	}
+	return n
+}
 
 // rendered is what an SLS file came to.
 type rendered struct {
@@ -405,7 +421,7 @@ func (r *run) compile(ctx context.Context, u *unit) {
 	u.open, u.maybe, u.met, u.loose, u.ran = map[source.Pos]Finding{}, map[source.Pos]Finding{}, map[source.Pos]bool{}, map[source.Pos]int{}, map[string]bool{}
 	r.u = u
 	r.within(&u.pass, func() {
-		r.unit(ctx, u.match)
+		r.unit(ctx, u.matches...)
 		if u.own != "" {
 			r.variants(ctx, u)
 		}
@@ -416,11 +432,11 @@ func (r *run) compile(ctx context.Context, u *unit) {
 }
 
 // unit compiles SLS files that run together and checks their states.
-func (r *run) unit(ctx context.Context, m high.Match) {
+func (r *run) unit(ctx context.Context, matches ...high.Match) {
 	r.engine = render.For(r.env).Run()
 	r.asked, r.vague, r.elsewhere = false, false, false
 	c := high.New(r.env, r.render)
-	h := c.Render(ctx, []high.Match{m})
+	h := c.Render(ctx, matches)
 	r.vague = r.vague || hasUnknownNames(h.Data)
 	if len(h.Faults) > 0 {
 		r.faults(h.Faults)

@@ -337,7 +337,7 @@ func (r *run) work(ctx context.Context, d Depth, near map[string]bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if u.stale && (d == Everything || left > 0 && len(u.match.SLS) <= maxNearSLS && len(u.deps) <= maxNearSLS && u.reads(near)) {
+		if u.stale && (d == Everything || left > 0 && u.size() <= maxNearSLS && len(u.deps) <= maxNearSLS && u.reads(near)) {
 			r.compile(ctx, u)
 			left--
 		}
@@ -360,7 +360,7 @@ func unitKey(f *file) string { return f.saltenv + "\x00" + f.sls }
 // plan reads the top file and makes the units: those of it, and one of each SLS.
 func (r *run) plan(ctx context.Context) {
 	top := newPass()
-	var matches []high.Match
+	var matches []company
 	r.within(top, func() { matches = r.readTop(ctx) })
 	if ctx.Err() != nil {
 		return
@@ -368,10 +368,10 @@ func (r *run) plan(ctx context.Context) {
 	r.top = top
 	before := r.units
 	r.units = make(map[string]*unit, len(r.l.sls)+len(matches))
-	keep := func(key, own string, m high.Match) *unit {
+	keep := func(key, own string, matches ...high.Match) *unit {
 		u := before[key]
 		if u == nil {
-			u = &unit{match: m, own: own, stale: true}
+			u = &unit{matches: matches, own: own, stale: true}
 		}
 		r.units[key] = u
 		return u
@@ -379,8 +379,9 @@ func (r *run) plan(ctx context.Context) {
 	r.tops = []*unit{}
 	for _, m := range matches {
 		// The key differs from that of the SLS alone, which is compiled anyway.
-		u := &unit{match: m}
-		r.tops = append(r.tops, keep("top\x00"+u.key(), "", m))
+		u := keep("top\x00"+keyOf(m.matches), "", m.matches...)
+		u.targets = m.targets
+		r.tops = append(r.tops, u)
 	}
 	for _, f := range r.l.sls {
 		keep(unitKey(f), f.saltenv+"\x00"+f.sls+"\x00"+f.Path, high.Match{SaltEnv: f.saltenv, SLS: []string{f.sls}})
@@ -450,6 +451,26 @@ func (r *run) requisitesOf(m *merge, s *Session) {
 		}
 		m.add(r.sys.Name, f)
 	}
+	for _, u := range r.tops {
+		for pos, f := range u.open {
+			if _, unknown := maybe[pos]; unknown || u.stale || due || !r.met(pos) || u.met[pos] || u.loose[pos] > 0 {
+				continue
+			}
+			left := slices.DeleteFunc(slices.Clone(u.targets), func(e topEntry) bool { return r.mayMeet(e, pos) })
+			if len(left) > 0 {
+				f.Message += ", in what the top file has for " + textsOf(left)
+				m.add(r.sys.Name, f)
+			}
+		}
+	}
+}
+
+// mayMeet reports whether some machine of a target of the top file may have what a requisite names,
+// from another target.
+func (r *run) mayMeet(e topEntry, pos source.Pos) bool {
+	return slices.ContainsFunc(r.tops, func(u *unit) bool {
+		return u.met[pos] && slices.ContainsFunc(u.targets, func(other topEntry) bool { return e.means.meets(other.means) })
+	})
 }
 
 // abs returns the absolute path of a file that a finding names.

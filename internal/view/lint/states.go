@@ -83,7 +83,7 @@ func (r *run) arguments(c *fun.Chunk) {
 			continue
 		}
 		if near, _ := dispatch.Miss(r.l.known, spec, name); near != "" {
-			r.add(Finding{Rule: unknownArgument, Pos: posOf(c, name), Message: fmt.Sprintf("%s.%s has no argument %q", c.State, c.Fun, name), Hint: fmt.Sprintf("did you mean %q?", near)})
+			r.add(Finding{Rule: unknownArgument, mild: true, Pos: posOf(c, name), Message: fmt.Sprintf("%s.%s has no argument %q", c.State, c.Fun, name), Hint: fmt.Sprintf("did you mean %q?", near)})
 		}
 	}
 	r.values(c, spec)

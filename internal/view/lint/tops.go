@@ -3,8 +3,11 @@ package lint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
+	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/render"
@@ -15,7 +18,7 @@ import (
 )
 
 // readTop checks the top files of the states and returns what runs together.
-func (r *run) readTop(ctx context.Context) []high.Match {
+func (r *run) readTop(ctx context.Context) []company {
 	r.engine = render.For(r.env).Run()
 	r.asked, r.never = false, map[string]bool{}
 	c := high.New(r.env, r.render)
@@ -30,88 +33,136 @@ func (r *run) readTop(ctx context.Context) []high.Match {
 	if len(faults) > 0 {
 		return nil
 	}
-	var out []high.Match
+	var entries []topEntry
 	for env, v := range t.Data.All() {
 		saltenv, _ := env.(string)
 		matches, _ := v.(*value.Map)
-		out = append(out, r.companies(ctx, saltenv, matches)...)
+		entries = append(entries, r.topEntries(ctx, saltenv, matches)...)
 	}
-	return out
+	return r.companies(entries)
 }
 
-// companies returns the SLS files that run together by the top file of an
-// environment: for each of its targets those of the target, and those that every
-// machine has. Targets that ask for grains alone are known: on a system that one means,
-// every machine has its files; on others, it is left out if it means some system.
-func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map) []high.Match {
-	var entries []topEntry
-	some := false
+// topEntries returns the targets of a top file in an environment.
+func (r *run) topEntries(ctx context.Context, saltenv string, matches *value.Map) (entries []topEntry) {
 	all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
 	if err != nil {
 		return nil
 	}
 	for tgt, v := range matches.All() {
 		list, _ := v.(*value.List)
-		e := topEntry{names: r.topNames(ctx, saltenv, all, list), all: isEveryone(tgt, list)}
-		if means, known := meansSystem(r.env.Grains, tgt, list); known && !e.all {
-			e.all, e.never = means, !means && r.l.someSystem(tgt, list)
+		e := topEntry{saltenv: saltenv, names: r.topNames(ctx, saltenv, all, list), text: value.Str(tgt)}
+		if e.means = r.meaning(r.sys, tgt, list); e.means == nil {
+			e.never = r.someSystem(tgt, list)
 		}
-		some = some || !e.all
+		e.all = slices.ContainsFunc(e.means, func(c clause) bool { return len(c) == 0 })
 		entries = append(entries, e)
 	}
-	var out []high.Match
+	return entries
+}
+
+// companies returns the SLS files that run together by the top file: for each of its targets
+// those of the target, and those of all targets that its machines match for sure. A target that
+// no machine of this system matches is left out, if it means one of the others.
+func (r *run) companies(entries []topEntry) (out []company) {
+	some := slices.ContainsFunc(entries, func(e topEntry) bool { return !e.all && len(e.means) > 0 })
 	for i, own := range entries {
 		for _, name := range own.names {
-			key := saltenv + "\x00" + name
+			key := own.saltenv + "\x00" + name
 			was, has := r.never[key]
 			r.never[key] = own.never && (was || !has)
 		}
 		if own.never || own.all && some && len(entries) > 1 {
 			continue // they are part of the others
 		}
-		names := together(entries, i)
-		again := func(m high.Match) bool { return slices.Equal(m.SLS, names) }
-		if len(names) > 0 && !slices.ContainsFunc(out, again) {
-			out = append(out, high.Match{SaltEnv: saltenv, SLS: names})
+		matches := together(entries, i)
+		if len(matches) == 0 {
+			continue
 		}
+		key := keyOf(matches)
+		at := slices.IndexFunc(out, func(c company) bool { return keyOf(c.matches) == key })
+		if at < 0 {
+			at = len(out)
+			out = append(out, company{matches: matches})
+		}
+		out[at].targets = append(out[at].targets, own)
 	}
 	return out
 }
 
 // A topEntry is the SLS files of a target of a top file.
 type topEntry struct {
-	names []string
-	all   bool // every machine has them
-	never bool // no machine of this system has them
+	saltenv, text string
+	names         []string
+	means         meaning
+	all           bool // every machine has them
+	never         bool // no machine of this system has them
 }
 
-// together returns the SLS files of an entry with those that every machine has, in the order of
-// the top file.
-func together(entries []topEntry, own int) (names []string) {
+// A company is SLS files that the machines of some targets have for sure.
+type company struct {
+	matches []high.Match
+	targets []topEntry
+}
+
+// textsOf returns targets for a message.
+func textsOf(targets []topEntry) string {
+	var texts []string
+	for _, t := range targets[:min(3, len(targets))] {
+		texts = append(texts, strconv.Quote(clean(t.text)))
+	}
+	if more := len(targets) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// together returns the SLS files of an entry with those that all of its machines have, in the order
+// of the top file.
+func together(entries []topEntry, own int) (out []high.Match) {
 	for i, e := range entries {
-		if i != own && !e.all {
+		if len(e.names) == 0 || i != own && !e.all && (e.never || !entries[own].means.implies(e.means)) {
 			continue
 		}
+		at := slices.IndexFunc(out, func(m high.Match) bool { return m.SaltEnv == e.saltenv })
+		if at < 0 {
+			at = len(out)
+			out = append(out, high.Match{SaltEnv: e.saltenv})
+		}
 		for _, name := range e.names {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+			if !slices.Contains(out[at].SLS, name) {
+				out[at].SLS = append(out[at].SLS, name)
 			}
 		}
 	}
-	return names
+	return out
 }
 
-// meansSystem reports whether a target of a top file means all machines with some grains, and
-// whether this is known: the target asks for nothing else, and for no grain that is not known.
-func meansSystem(grains value.Mapping, tgt value.Value, list *value.List) (means, known bool) {
+// matchKind returns the kind of a target of a top file.
+func matchKind(list *value.List) string {
 	kind := "glob"
 	for _, item := range list.Elems() {
 		if m, ok := item.(*value.Map); ok && m.Has("match") {
 			kind = m.Str("match")
 		}
 	}
-	text, ok := tgt.(string)
-	if !ok || isUnknown(text) || kind != "grain" && kind != "grain_pcre" && kind != "compound" || targetAsks(kind, text) {
+	return kind
+}
+
+// meaning returns what a target of a top file means on a system; nil: no machine of it.
+func (r *run) meaning(sys System, tgt value.Value, list *value.List) meaning {
+	text := value.Str(tgt)
+	if isUnknown(text) {
+		return meaning{{literal{kind: "unknown", pattern: text}}}
+	}
+	grains, id := value.Mapping(sys.Grains), sys.Grains.Str("id")
+	nodegroups, _ := r.env.Opts.At("nodegroups").(*value.Map)
+	return meaningOf(grains, id, nodegroups, text, matchKind(list)).possible()
+}
+
+// meansSystem reports whether a target means all machines with some grains, and whether this is
+// known: the target asks for nothing else, and for no grain that is not known.
+func meansSystem(grains value.Mapping, text, kind string) (means, known bool) {
+	if targetAsks(kind, text) {
 		return false, false
 	}
 	m, err := target.Compile(text, kind, nil)
@@ -122,19 +173,13 @@ func meansSystem(grains value.Mapping, tgt value.Value, list *value.List) (means
 		return false, false
 	}
 	asked := false
-	if k, ok := grains.(knownMap); ok {
-		grains = k.Mapping
-	}
 	means, err = m.Match(target.Minion{Grains: func() value.Mapping { return touched{grains, &asked} }})
 	return means && !asked, err == nil && !asked
 }
 
-// someSystem reports whether a target of a top file means some of the systems.
-func (l *linter) someSystem(tgt value.Value, list *value.List) bool {
-	return slices.ContainsFunc(l.o.Systems, func(s System) bool {
-		means, known := meansSystem(s.Grains, tgt, list)
-		return means && known
-	})
+// someSystem reports whether a target of a top file means machines of some of the systems.
+func (r *run) someSystem(tgt value.Value, list *value.List) bool {
+	return slices.ContainsFunc(r.l.o.Systems, func(s System) bool { return r.meaning(s, tgt, list) != nil })
 }
 
 // apart reports whether a place is only in SLS files that the top file gives to no machine of
@@ -145,22 +190,12 @@ func (r *run) apart(pos source.Pos) bool {
 		if !u.ran[pos.File] {
 			continue
 		}
-		if u.own == "" || len(u.match.SLS) != 1 || !r.never[u.match.SaltEnv+"\x00"+u.match.SLS[0]] {
+		if u.own == "" || !r.never[keyOf(u.matches)] {
 			return false
 		}
 		some = true
 	}
 	return some
-}
-
-// isEveryone reports whether a target of a top file matches every machine.
-func isEveryone(target value.Value, list *value.List) bool {
-	for _, item := range list.Elems() {
-		if m, ok := item.(*value.Map); ok && m.Has("match") && m.Str("match") != "glob" && m.Str("match") != "compound" {
-			return false
-		}
-	}
-	return target == "*"
 }
 
 // topNames returns the SLS files that a target has in a top file, of all that the

@@ -65,7 +65,7 @@ func (r *run) variant(ctx context.Context, u *unit, base *rendered, w world) int
 	r.at.found = append(r.at.found, got.found...)
 	if got.err != nil || !value.Equal(got.data, base.data) {
 		r.vary = &variant{u.own, got}
-		r.unit(ctx, u.match)
+		r.unit(ctx, u.matches...)
 		r.vary = nil
 	}
 	return got.choices
