@@ -204,7 +204,7 @@ func newTemplateBackend(l *value.List, roots *fileserver.Roots) templateBackend 
 	}
 	for _, v := range l.Items {
 		dir := value.Str(v)
-		b.dirs = append(b.dirs, fileserver.Dir{Path: dir, Within: dir})
+		b.dirs = append(b.dirs, fileserver.Dir{Path: dir, Within: dir, Own: true})
 	}
 	return b
 }

@@ -36,7 +36,7 @@ func Markdown(pl *plan.Plan) string {
 	m.printf("<!-- brine plan -->\n## Plan: %s\n\n%s.\n\n", code(commandText(pl.Command)), bold(Totals(pl.Totals)))
 	switch {
 	case pl.Partial():
-		m.printf("The plan is incomplete: with `--without-unreachable` it can be applied to the rest.\n\n")
+		m.printf("The plan is incomplete: made with `--without-unreachable`, it is applied to the rest.\n\n")
 	case !pl.Complete():
 		m.printf("The plan is incomplete and cannot be applied.\n\n")
 	}

@@ -68,7 +68,7 @@ func Text(pl *plan.Plan, colour bool) string {
 	p.line(0, p.c.bold, "%s", Totals(pl.Totals))
 	switch {
 	case pl.Partial():
-		p.line(0, p.c.remove, "The plan is incomplete: with --without-unreachable it can be applied to the rest.")
+		p.line(0, p.c.remove, "The plan is incomplete: made with --without-unreachable, it is applied to the rest.")
 	case !pl.Complete():
 		p.line(0, p.c.remove, "The plan is incomplete and cannot be applied.")
 	}

@@ -26,6 +26,9 @@ type Dir struct {
 	Path   string // absolute
 	Mount  string // where its files are, below salt://; "" is the top
 	Within string // no link may leave this directory; "": none may leave the roots
+	// Own says that its SLS hide those of the directories behind it: a.sls there is not the SLS
+	// a where this one has a/init.sls.
+	Own bool
 }
 
 // A Remote is a [Backend] that serves what it fetches from elsewhere.

@@ -139,6 +139,7 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 		return fun.FileInfo{}, err
 	}
 	var refused error
+search:
 	for _, d := range dirs {
 		fi, err := s.statIn(d, rel)
 		switch {
@@ -146,6 +147,9 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 			fi.SaltEnv = saltenv
 			return fi, nil
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // to a reader, a missing file
+			if s.hides(d, rel) {
+				break search
+			}
 		default:
 			if refused == nil {
 				refused = err
@@ -156,6 +160,16 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 		return fun.FileInfo{}, refused
 	}
 	return fun.FileInfo{}, fmt.Errorf("salt://%s in saltenv %s: %w", p, saltenv, fs.ErrNotExist)
+}
+
+// hides reports whether the files of rel in the directories behind d are not to be seen.
+func (s *Server) hides(d Dir, rel string) bool {
+	name, ok := strings.CutSuffix(rel, ".sls")
+	if !d.Own || !ok {
+		return false
+	}
+	fi, err := s.statIn(d, name+"/init.sls")
+	return err == nil && fi.Mode.IsRegular()
 }
 
 // statIn looks rel up in a directory, which may be mounted below another path.

@@ -366,3 +366,36 @@ func big(b *testing.B) (*Server, string) {
 	}
 	return serve(b, files, nil)
 }
+
+// An ownDir is a backend of one directory, whose SLS hide those of others.
+type ownDir struct{ Dir }
+
+func (ownDir) Name() string { return "own" }
+
+func (ownDir) Envs(context.Context) ([]string, error) { return []string{"base"}, nil }
+
+func (d ownDir) Dirs(context.Context, string) ([]Dir, bool, error) { return []Dir{d.Dir}, true, nil }
+
+// TestOwnSLS finds an SLS of a directory in front of the roots in either form.
+func TestOwnSLS(t *testing.T) {
+	roots, dir := serve(t, map[string]string{
+		"mine/a/init.sls": "", "mine/b.sls": "", "mine/c/init.sls/x": "",
+		"base/a.sls": "", "base/a/more.sls": "", "base/b/init.sls": "", "base/c.sls": "", "base/a.txt": "",
+	}, nil)
+	for own, want := range map[bool]map[string]string{
+		true:  {"a": "mine/a/init.sls", "a.more": "base/a/more.sls", "b": "mine/b.sls", "c": "base/c.sls"},
+		false: {"a": "base/a.sls", "a.more": "base/a/more.sls", "b": "mine/b.sls", "c": "base/c.sls"},
+	} {
+		s := Over(host.NewLocal(), roots.Roots(), ownDir{Dir{Path: filepath.Join(dir, "mine"), Within: filepath.Join(dir, "mine"), Own: own}}, roots.Roots().Backend())
+		for sls, path := range want {
+			if fi, err := fun.FindSLS(t.Context(), s, "base", sls); err != nil || fi.Abs != filepath.Join(dir, path) {
+				t.Errorf("own %v: FindSLS(%s) = %s, %v; want %s", own, sls, fi.Abs, err, path)
+			}
+		}
+		files, err := s.List(t.Context(), "base", "")
+		listed := slices.ContainsFunc(files, func(fi fun.FileInfo) bool { return fi.Path == "a.sls" })
+		if err != nil || listed == own || !slices.ContainsFunc(files, func(fi fun.FileInfo) bool { return fi.Path == "a.txt" }) {
+			t.Errorf("own %v: a.sls is listed: %v, %v, %v", own, listed, files, err)
+		}
+	}
+}

@@ -93,6 +93,7 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 	if !known || len(dirs) == 0 {
 		return &tree{}, nil // a name that is not known is not kept
 	}
+	var own []Dir
 	for _, d := range dirs {
 		real, err := s.files.ReadTarget(d.Path)
 		if err != nil {
@@ -106,8 +107,18 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 		}
 		w.in = d
 		w.parents(d.Mount)
+		had := len(w.t.files)
 		if err := w.dir(ctx, d.Path, d.Mount, []string{real}); err != nil {
 			return nil, err
+		}
+		if len(own) > 0 {
+			left := slices.DeleteFunc(w.t.files[had:], func(fi fun.FileInfo) bool {
+				return slices.ContainsFunc(own, func(o Dir) bool { return s.hides(o, fi.Path) })
+			})
+			w.t.files = w.t.files[:had+len(left)]
+		}
+		if d.Own {
+			own = append(own, d)
 		}
 	}
 	sort.Slice(w.t.files, func(i, j int) bool { return w.t.files[i].Path < w.t.files[j].Path })

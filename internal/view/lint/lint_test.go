@@ -107,7 +107,7 @@ func TestRules(t *testing.T) {
 		{"tab", map[string]string{"salt/a.sls": "a: # \tx\n  test.nop: []\n"}, []string{"salt/a.sls:1:6 tab"}},
 		{"trailing-space", map[string]string{"salt/a.sls": "a:  \n  test.nop: []\n"}, []string{"salt/a.sls:1:3 trailing-space"}},
 		{"undefined-variable", map[string]string{"salt/a.sls": "{{ nope }}\n"}, []string{"salt/a.sls:1:4 undefined-variable"}},
-		{"unknown-argument", map[string]string{"salt/a.sls": "/tmp/x:\n  file.managed:\n    - contens: x\n/tmp/y:\n  cron.present:\n    - zzz: 1\n"}, []string{"salt/a.sls:3:7 unknown-argument", "salt/a.sls:6:7 unknown-argument"}},
+		{"unknown-argument", map[string]string{"salt/a.sls": "/tmp/x:\n  file.managed:\n    - contens: x\n/tmp/y:\n  cron.present:\n    - zzz: 1\n/tmp/z:\n  test.nop:\n    - requires: [{file: /tmp/x}]\n"}, []string{"salt/a.sls:3:7 unknown-argument", "salt/a.sls:6:7 unknown-argument", "salt/a.sls:9:7 unknown-argument"}},
 		{"unknown-function", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['test.ecoh']('x') }}\nb:\n  module.run:\n    - test.pong: []\n"}, []string{"salt/a.sls:3:22 unknown-function"}},
 		{"unknown-rule", map[string]string{"salt/a.sls": "a:  # brine: ignore secrt\n  test.nop: []\n"}, []string{"salt/a.sls:1:21 unknown-rule"}},
 		{"unknown-state", map[string]string{"salt/a.sls": "a:\n  file.manged: []\n"}, []string{"salt/a.sls:1:1 unknown-state"}},

@@ -70,16 +70,12 @@ func posOf(c *fun.Chunk, arg string) source.Pos {
 // take any argument, those whose names are near to declared ones.
 func (r *run) arguments(c *fun.Chunk) {
 	spec := r.l.known.Spec(fun.State, c.State+"."+c.Fun)
-	if spec == nil || len(spec.Args) == 0 {
+	if spec == nil {
 		return
-	}
-	var names []string
-	if spec.VarKw && !spec.Hands {
-		names = spec.ArgNames()
 	}
 	for k := range c.Low.All() {
 		name, _ := k.(string)
-		if names == nil || slices.Contains(names, name) || dispatch.Internal(name) || isUnknown(name) {
+		if !spec.VarKw || spec.Hands || spec.Declares(name) || dispatch.Internal(name) || isUnknown(name) {
 			continue
 		}
 		if near, _ := dispatch.Miss(r.l.known, spec, name); near != "" {
