@@ -133,6 +133,12 @@ more:
   test.nop: []
 {%- endif %}
 `,
+	"app/broken.sls": `/etc/systemd/system/broken.service:
+  file.managed:
+    - contents: "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo port 80 is in use >&2; exit 1'\n"
+broken:
+  service.running: []
+`,
 	"app/service.sls": `/etc/systemd/system/app.service:
   file.managed:
     - contents: |
@@ -260,7 +266,8 @@ cases:
 	x.run(1, []string{"clean: the files are as before", "2 tests: 1 passed, 1 failed\n"}, "-k", "one,two", "--driver", "nspawn")
 }
 
-// TestTrialServices: a service that is not restarted after its file changed is found.
+// TestTrialServices: a service that is not restarted after its file changed is found, and why one
+// does not start is said.
 func TestTrialServices(t *testing.T) {
 	image := machine.Image(t)
 	t.Parallel()
@@ -271,8 +278,9 @@ func TestTrialServices(t *testing.T) {
       functions:
         - service.status: app
 `
-	x := newTrialTree(t, trialCases("systems: [debian-12]\nimages: {debian-12: "+image+"}\ncases:\n  restarts:\n    pillar: {restarts: true}"+expect+
+	x := newTrialTree(t, trialCases("systems: [debian-12]\nimages: {debian-12: "+image+"}\ncases:\n  broken: {sls: app.broken}\n  restarts:\n    pillar: {restarts: true}"+expect+
 		"  missing:\n    pillar: {restarts: false}"+expect))
+	x.run(1, []string{"app/broken.sls:5:3: apply: broken (service.running) in app.broken failed: ", "in its journal:\n", "port 80 is in use\n"}, "-k", "broken", "--driver", "nspawn")
 	x.run(0, []string{"1 test: 1 passed"}, "-k", "restarts", "--driver", "nspawn")
 	x.run(1, []string{"file /run/app.now: expected a file, and it does not exist"}, "-k", "missing", "--driver", "nspawn")
 }

@@ -451,9 +451,17 @@ func (r *run) requisitesOf(m *merge, s *Session) {
 		}
 		m.add(r.sys.Name, f)
 	}
+	if !due {
+		r.lackedInTop(m, maybe)
+	}
+}
+
+// lackedInTop adds the requisites that some unit meets, and not what the machines of a target of the
+// top file have. Those in maybe may be met.
+func (r *run) lackedInTop(m *merge, maybe map[source.Pos]Finding) {
 	for _, u := range r.tops {
 		for pos, f := range u.open {
-			if _, unknown := maybe[pos]; unknown || u.stale || due || !r.met(pos) || u.met[pos] || u.loose[pos] > 0 {
+			if _, unknown := maybe[pos]; unknown || u.stale || !r.met(pos) || u.met[pos] || u.loose[pos] > 0 {
 				continue
 			}
 			left := slices.DeleteFunc(slices.Clone(u.targets), func(e topEntry) bool { return r.mayMeet(e, pos) })

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"brine/internal/core/host"
 	"brine/internal/fleet/machine"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -614,9 +615,9 @@ func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 		s.at.made = append(s.at.made, s)
 		if s.ret.At("result") != true {
 			ok = false
-			s.failed("apply", began, "failed: ")
+			s.failed(ctx, "apply", began, "failed: ")
 		} else if t := find(tested, s); t != nil && t.ret.At("result") == false && !selectsSome(p.job.Case.TestFails, t.ret.Str("__id__")) {
-			t.failed("test", began, "failed with test=True, and succeeds without: ", allowed("test_fails", t.ret))
+			t.failed(ctx, "test", began, "failed with test=True, and succeeds without: ", allowed("test_fails", t.ret))
 		}
 	}
 	p.offline(rets, began)
@@ -684,9 +685,9 @@ func find(rets []stateRet, s stateRet) *stateRet {
 }
 
 // failed adds the failure of a state, unless it did not run since another one failed.
-func (s stateRet) failed(name string, began time.Time, how string, hint ...string) {
+func (s stateRet) failed(ctx context.Context, name string, began time.Time, how string, hint ...string) {
 	if comment := s.ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
-		s.fail(name, began, how+comment+s.cause(), hint...)
+		s.fail(name, began, how+comment+s.cause()+s.journal(ctx), hint...)
 	}
 }
 
@@ -713,6 +714,19 @@ func (s stateRet) cause() string {
 	return out
 }
 
+// journal is what a service that failed wrote last, as its machine has it; "" if that is not known.
+func (s stateRet) journal(ctx context.Context) string {
+	if !strings.HasPrefix(s.tag, "service_|-") || !s.at.m.Boots() {
+		return ""
+	}
+	out, err := s.at.m.Run(ctx, host.Cmd{Argv: []string{"journalctl", "--quiet", "--no-pager", "--output=cat", "--lines=10", "--unit=" + s.ret.Str("name")}, Timeout: callTime})
+	text := strings.TrimSpace(string(out.Stdout))
+	if err != nil || out.Status != 0 || text == "" {
+		return ""
+	}
+	return "\nin its journal:\n" + lastLines(text, 10)
+}
+
 // again applies the case a second time: nothing may change.
 func (p *plan) again(ctx context.Context) {
 	began := time.Now()
@@ -725,7 +739,7 @@ func (p *plan) again(ctx context.Context) {
 		switch {
 		case s.ret.At("result") != true:
 			ok = false
-			s.failed("again", began, "failed the second time: ")
+			s.failed(ctx, "again", began, "failed the second time: ")
 		case value.Truth(s.ret.At("changes")) && !p.always(s.ret) && !s.isCall():
 			ok = false
 			s.fail("again", began, "changed something the second time:\n"+textOf(s.ret.At("changes")), allowed("always_changes", s.ret))

@@ -129,7 +129,7 @@ func (p *plan) prepare(ctx context.Context) bool {
 	for _, s := range rets {
 		if s.ret.At("result") != true {
 			ok = false
-			s.failed("prepare", began, "failed: ")
+			s.failed(ctx, "prepare", began, "failed: ")
 		}
 	}
 	switch {
@@ -155,7 +155,7 @@ func (p *plan) clean(ctx context.Context, before []map[string]string) {
 	for _, s := range rets {
 		if s.ret.At("result") != true {
 			ok = false
-			s.failed("clean", began, "failed: ")
+			s.failed(ctx, "clean", began, "failed: ")
 		}
 	}
 	after, listed := p.files(ctx)
