@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/cmd/app"
@@ -62,10 +63,13 @@ func initCases(a *app.App, tree, ci string) error {
 }
 
 // whatToApply returns the line of a case that says what is applied: the formula of the
-// tree, or its highstate.
+// tree, the highstate, or without a top file all SLS of the first level.
 func whatToApply(tree string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(tree, "FORMULA"))
 	if errors.Is(err, fs.ErrNotExist) {
+		if names := firstSLS(tree); len(names) > 0 {
+			return slsLine(value.Strings(names...))
+		}
 		return "    highstate: true\n", nil
 	}
 	if err != nil {
@@ -80,6 +84,33 @@ func whatToApply(tree string) (string, error) {
 	if name == "" {
 		return "", &app.StatusError{Status: app.ExitGeneric, Err: errors.New("the file FORMULA has no name"), Hint: "name: is the directory of the formula's SLS files"}
 	}
-	line, err := yamlsalt.Dump(value.MapOf("sls", name), yamlsalt.SafeOptions())
+	return slsLine(name)
+}
+
+// slsLine is the line of a case that applies one SLS, or a list of them.
+func slsLine(sls value.Value) (string, error) {
+	if l, ok := sls.(*value.List); ok && l.Len() == 1 {
+		sls = l.Items[0]
+	}
+	line, err := yamlsalt.Dump(value.MapOf("sls", sls), yamlsalt.SafeOptions())
 	return "    " + strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "{}")) + "\n", err
+}
+
+// firstSLS are the SLS on the first level of a tree without a top file.
+func firstSLS(tree string) (names []string) {
+	exists := func(name string) bool {
+		st, err := os.Stat(filepath.Join(tree, name))
+		return err == nil && st.Mode().IsRegular()
+	}
+	entries, err := os.ReadDir(tree)
+	if err != nil || exists("top.sls") {
+		return nil
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".sls")
+		if ok && exists(e.Name()) || exists(filepath.Join(name, "init.sls")) {
+			names = append(names, name)
+		}
+	}
+	return slices.Compact(names)
 }
