@@ -117,7 +117,7 @@ func (m apiSample) with(id string) (path, body string) {
 // aChainRun starts a run of the chain friday.
 func aChainRun(over bool) func(*site, *spy) string {
 	return func(s *site, _ *spy) string {
-		x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Chains, Name: "friday"}}, "editor")
+		x, _, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Chains, Name: "friday"}}, "editor")
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func planOf(kind, name string) func(*site, *spy) string {
 }
 
 func (s *site) makePlan(kind, name string) string {
-	x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kind, Name: name}}, "editor")
+	x, _, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kind, Name: name}}, "editor")
 	if err == nil {
 		<-s.ran
 		err = os.WriteFile(x.kept.PlanFile(), []byte(`{"format": 1, "steps": []}`), 0o600)

@@ -15,7 +15,7 @@ import (
 // waitsAs has a run of the chain friday wait for an approval.
 func waitsAs(s *site, user string, by ...string) *approval.Wait {
 	s.t.Helper()
-	x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Chains, Name: "friday"}}, user)
+	x, _, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Chains, Name: "friday"}}, user)
 	if err != nil {
 		s.t.Fatal(err)
 	}

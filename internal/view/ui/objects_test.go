@@ -124,7 +124,7 @@ func TestObjects(t *testing.T) {
 		return
 	}
 	<-s.ran
-	x, err := s.runs.start(t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
+	x, _, err := s.runs.start(t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
 	if err != nil {
 		t.Fatal(err)
 	}

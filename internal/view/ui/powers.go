@@ -431,7 +431,7 @@ func (s *Server) startOnce(ctx context.Context, spec runSpec, v *visit) (r *run,
 		return nil, false, err
 	}
 	spec.Within = v.limits().Hosts
-	return s.runs.startOnce(ctx, spec, v.name)
+	return s.runs.start(ctx, spec, v.name)
 }
 
 // latestRuns returns what pages show of the latest runs, without steps, and whether there

@@ -133,7 +133,7 @@ func TestRights(t *testing.T) {
 	stop := func(b *browser, id string) int {
 		return b.do(b.request(http.MethodPost, "/runs/"+id+"/stop", url.Values{"csrf": {b.csrf()}})).Code
 	}
-	other, err := s.runs.start(t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
+	other, _, err := s.runs.start(t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -295,7 +295,7 @@ func (m sample) with(id string) (path string, form []string) {
 // aRun starts a run of the pages, over where end is set.
 func aRun(over bool) func(*site, *spy) string {
 	return func(s *site, sp *spy) string {
-		x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
+		x, _, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -34,14 +34,8 @@ func newRuns(b Backend, now func() time.Time) *runs {
 
 // start starts an execution. It goes on when the request that asked for it has
 // ended. If a form was sent twice, or two people resume the same execution, it
-// returns the one that was started first.
-func (rs *runs) start(ctx context.Context, spec runSpec, user string) (*run, error) {
-	r, _, err := rs.startOnce(ctx, spec, user)
-	return r, err
-}
-
-// startOnce is start, and says whether the execution had been started before.
-func (rs *runs) startOnce(ctx context.Context, spec runSpec, user string) (r *run, before bool, err error) {
+// returns the one that was started before.
+func (rs *runs) start(ctx context.Context, spec runSpec, user string) (r *run, before bool, err error) {
 	rs.starting.Lock()
 	defer rs.starting.Unlock()
 	ctx = context.WithoutCancel(ctx)
