@@ -34,6 +34,7 @@ import (
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
+	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
 	"brine/internal/view/plan"
 	"brine/internal/view/ui"
@@ -471,6 +472,15 @@ func (b *backend) Template(ctx context.Context, name string) (t *orchestration.T
 		return nil
 	})
 	return t, a, err
+}
+
+// Form reads the form of a formula; see [ui.Backend].
+func (b *backend) Form(ctx context.Context, sls string) (f *form.Form, err error) {
+	err = b.session(ctx, func(s *session.Session) (err error) {
+		f, err = library.FormOf(ctx, s.Env(ctx, s.JIDs.Next(s.App.Host.Now())), sls)
+		return err
+	})
+	return f, err
 }
 
 // Jobs opens the job cache; see [ui.Backend].

@@ -311,6 +311,19 @@ func (p *parser) form(files host.Files, t *Template, meta *value.Map) *form.Form
 	return f
 }
 
+// ParseForm reads the text of a file form.yml, which describes the pillar of a formula.
+func ParseForm(path string, text []byte) (*form.Form, error) {
+	m, err := parseMapping(path, text)
+	if err != nil {
+		return nil, faultOf(err, path)
+	}
+	f, errs := form.Parse(m)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return f, nil
+}
+
 // faultOf is an error with the place of a file.
 func faultOf(err error, path string) *source.Error {
 	if se, ok := errors.AsType[*source.Error](err); ok {

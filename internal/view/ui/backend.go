@@ -13,6 +13,7 @@ import (
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
+	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
 )
 
@@ -49,6 +50,8 @@ type Backend interface {
 	// Template returns a template, with the answers of its last execution, without those
 	// that are secret; nil if there are none.
 	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)
+	// Form returns the form of an SLS that is a formula with a form; nil: it has none.
+	Form(ctx context.Context, sls string) (*form.Form, error)
 	// Jobs calls a function with the job cache.
 	Jobs(ctx context.Context, f func(*jobs.Files) error) error
 	// History calls a function with the history of executions.

@@ -541,7 +541,11 @@ func stepPage(p page, f stepForm) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <form class=\"card\" method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, path("chains", f.Chain.Name, "step"))
-			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+			if f.Formula != nil && f.Formula.Form != nil {
+				writeHTML(templ_7745c5c3_Buffer, " data-wizard")
+			}
+			writeHTML(templ_7745c5c3_Buffer, ">")
 			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 			writePart(ctx, templ_7745c5c3_Buffer, version(f.Chain))
 			writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
@@ -551,14 +555,32 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"action\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, f.Action)
 			writeHTML(templ_7745c5c3_Buffer, "\"> ")
+			if f.Action == chain.Formula {
+				if f.Formula == nil {
+					writeHTML(templ_7745c5c3_Buffer, "<!-- the button that the Enter key stands for --> <button class=\"hidden\" name=\"op\" value=\"form\" tabindex=\"-1\" aria-hidden=\"true\">Continue</button> ")
+				} else {
+					writeHTML(templ_7745c5c3_Buffer, "<button class=\"hidden\" tabindex=\"-1\" aria-hidden=\"true\">Save</button> <input type=\"hidden\" name=\"form\" value=\"")
+					writeValue(templ_7745c5c3_Buffer, f.Formula.Of)
+					writeHTML(templ_7745c5c3_Buffer, "\"> ")
+				}
+			}
 			for _, name := range stepFields[f.Action] {
-				writePart(ctx, templ_7745c5c3_Buffer, stepField(p, name, f.Fields[name]))
+				if name == "pillar" && f.Action == chain.Formula {
+					writePart(ctx, templ_7745c5c3_Buffer, formulaValues(p, f))
+				} else {
+					writePart(ctx, templ_7745c5c3_Buffer, stepField(p, name, f.Fields[name]))
+				}
 				writeHTML(templ_7745c5c3_Buffer, " ")
 				if name == "packages" && f.Action == chain.Upgrade {
 					writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">To upgrade all packages, leave it empty.</p>")
 				}
 			}
-			writeHTML(templ_7745c5c3_Buffer, "<button>Save</button></form>")
+			if f.Action == chain.Formula && f.Formula == nil {
+				writeHTML(templ_7745c5c3_Buffer, "<button name=\"op\" value=\"form\">Continue</button>")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<button>Save</button>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</form>")
 			return nil
 		})
 		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var91), templ_7745c5c3_Buffer, layout(p))
@@ -566,9 +588,43 @@ func stepPage(p page, f stepForm) templ.Component {
 	})
 }
 
+// formulaValues asks for the values of a formula: by its form, or as YAML.
+//
+//go:noinline
+func formulaValues(p page, f stepForm) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var101 templ.Component) (templ_7745c5c3_Err error) {
+		if x := f.Formula; x != nil {
+			if x.Form == nil {
+				if x.Note != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">")
+					writeText(templ_7745c5c3_Buffer, x.Note)
+					writeHTML(templ_7745c5c3_Buffer, "</p>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, " ")
+				writePart(ctx, templ_7745c5c3_Buffer, stepField(p, "pillar", f.Fields["pillar"]))
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<div id=\"fields\">")
+				for _, text := range x.Problems {
+					writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
+					writeText(templ_7745c5c3_Buffer, text)
+					writeHTML(templ_7745c5c3_Buffer, "</p>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>Values of ")
+				writeText(templ_7745c5c3_Buffer, x.Of)
+				writeHTML(templ_7745c5c3_Buffer, "</legend> ")
+				for _, y := range x.Fields {
+					writePart(ctx, templ_7745c5c3_Buffer, field(y))
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</fieldset></div>")
+			}
+		}
+		return nil
+	})
+}
+
 //go:noinline
 func stepField(p page, name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var100 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var105 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -628,7 +684,7 @@ func stepField(p page, name, text string) templ.Component {
 //
 //go:noinline
 func targetInput(id, name, label, text, problem string, types []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var115 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var120 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 		writeValue(templ_7745c5c3_Buffer, id)

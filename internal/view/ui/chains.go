@@ -534,6 +534,7 @@ type stepForm struct {
 	Fields  map[string]string
 	Problem string
 	Faults  []fieldError // by the names of the fields
+	Formula *formulaForm // of a step of a formula; nil: it has no SLS yet
 }
 
 // The fields of the form of a step, by the kind of action.
@@ -580,6 +581,11 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.notFound(w, r, v)
 		return
 	}
+	var pillar *value.Map
+	if f.Number > 0 {
+		pillar = def.Steps[f.Number-1].Pillar
+	}
+	_ = s.formula(r, &f, pillar, nil) // which is no error of what nobody has sent
 	render(w, r, http.StatusOK, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
 }
 
@@ -632,12 +638,24 @@ func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit)
 		s.notFound(w, r, v)
 		return
 	}
-	if err := f.save(st, c); err != nil {
+	var pillar *value.Map
+	if f.Number > 0 {
+		pillar = c.Steps[f.Number-1].Pillar
+	}
+	err = s.formula(r, &f, pillar, r.PostForm)
+	if asksAgain(r.PostForm) {
+		render(w, r, http.StatusOK, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
+		return
+	}
+	if err == nil {
+		err = f.save(st, c)
+	}
+	if err != nil {
 		if errors.Is(err, errChanged) {
 			s.chainFault(w, r, err)
 			return
 		}
-		if f.Problem = err.Error(); len(f.Faults) > 0 {
+		if f.Problem = sentence(err.Error()); len(f.Faults) > 0 {
 			f.Problem = "The step was not saved: see below."
 		}
 		p := page{Title: actionTexts[f.Action], At: "start", Who: v, Bad: &rejected{Form: "step", Sent: r.PostForm, Faults: f.Faults}}
@@ -750,6 +768,8 @@ func (f stepForm) step() (*chain.Step, error) {
 			return nil, onField("pillar", "write values as YAML, such as  nginx: {workers: 4}")
 		}
 		s.Pillar = m
+	} else if f.Formula != nil && f.Formula.values.Len() > 0 {
+		s.Pillar = f.Formula.values
 	}
 	return s, nil
 }

@@ -16,6 +16,7 @@ import (
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
+	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
 )
 
@@ -262,6 +263,14 @@ func (g granted) template(ctx context.Context, name string) (*orchestration.Temp
 		a = nil
 	}
 	return t, a, err
+}
+
+// form returns the form of a formula; nil: it has none.
+func (g granted) form(ctx context.Context, sls string) (*form.Form, error) {
+	if err := g.needs(readText); err != nil {
+		return nil, err
+	}
+	return g.b.Form(ctx, sls)
 }
 
 // match returns who matches an expression that somebody typed, as far as the role may

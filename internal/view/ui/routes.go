@@ -94,7 +94,7 @@ func routes() []route {
 		{pattern: "GET /chains/{name}/text", least: Editor, may: from(Editor, readText), do: (*Server).chainText},
 		{pattern: "POST /chains/{name}/text", least: Editor, action: "chain.edit", may: from(Editor, edit), do: (*Server).chainSaveText},
 		{pattern: "GET /chains/{name}/step", least: Editor, may: from(Editor, readText), do: (*Server).chainStep},
-		{pattern: "POST /chains/{name}/step", least: Editor, action: "chain.step", may: from(Editor, edit), do: (*Server).chainSaveStep},
+		{pattern: "POST /chains/{name}/step", least: Editor, action: "chain.step", name: stepAction, may: from(Editor, edit), do: (*Server).chainSaveStep},
 
 		{pattern: "GET /templates/{name}", least: Viewer, may: each(readNames, readNames|readAnswers, readNames|readAnswers), do: (*Server).wizard},
 		{pattern: "GET /templates/{name}/check", least: Operator, may: from(Operator, checkPowers), do: checkOf(kept.Templates, "name")},

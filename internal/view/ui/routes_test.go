@@ -26,6 +26,7 @@ import (
 	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
+	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
 )
 
@@ -121,6 +122,11 @@ func (s *spy) Template(ctx context.Context, name string) (*orchestration.Templat
 	a := orchestration.NewAnswers()
 	a.Values.Set("port", "31337")
 	return t, a, err
+}
+
+func (s *spy) Form(ctx context.Context, sls string) (*form.Form, error) {
+	s.note(readText)
+	return s.fake.Form(ctx, sls)
 }
 
 func (s *spy) Jobs(ctx context.Context, f func(*jobs.Files) error) error {

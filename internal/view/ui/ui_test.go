@@ -29,6 +29,7 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/internal/view/chain"
+	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
 )
 
@@ -153,6 +154,21 @@ func (f *fake) Template(_ context.Context, name string) (*orchestration.Template
 		err = fmt.Errorf("template %s: %w", name, ErrNotFound)
 	}
 	return t, nil, err
+}
+
+// Form is that of the formula app.
+func (f *fake) Form(_ context.Context, sls string) (*form.Form, error) {
+	switch sls {
+	case "app":
+		text, err := os.ReadFile("testdata/form.yml")
+		if err != nil {
+			return nil, err
+		}
+		return orchestration.ParseForm("app/form.yml", text)
+	case "broken":
+		return nil, errors.New("app/form.yml:1:1: " + hostile)
+	}
+	return nil, nil
 }
 
 func (f *fake) Jobs(_ context.Context, do func(*jobs.Files) error) error {

@@ -219,28 +219,41 @@ func isSecret(f *form.Field) bool {
 	return f.Type == form.Password || f.Type == form.Text && redact.Hides(f.Name, "x")
 }
 
-// viewWizard makes the page of a template with answers. tell says that missing
-// answers are pointed out.
-func viewWizard(t *orchestration.Template, a *orchestration.Answers, problems []string, tell bool) (wizardView, bool) {
-	a.Foreign = true
-	filled, faults, missing := t.Check(a)
-	w := &formWriter{inactive: t.Form.Inactive(a.Values), problems: map[string]string{}}
-	v := wizardView{T: t, Problems: problems}
-	lacks := map[string]bool{}
+// viewFields makes the fields of a form with values; missing are the paths of values that are
+// needed, and what faults say of what is not on the page is in rest.
+func viewFields(f *form.Form, values, filled *value.Map, faults []error, missing []string) (fields []fieldView, rest []string) {
+	w := &formWriter{inactive: f.Inactive(values), problems: map[string]string{}}
 	for _, x := range faults {
 		if fe, ok := errors.AsType[form.ValueError](x); ok {
 			w.problems[fe.Path] = fe.Text
 			continue
 		}
-		v.Problems = append(v.Problems, x.Error())
+		rest = append(rest, x.Error())
 	}
+	for _, path := range missing {
+		w.problems[path] = "This needs a value."
+	}
+	fields = w.fields(f.Fields, filled, "", "")
+	for _, path := range slices.Sorted(maps.Keys(w.problems)) { // of what is not on the page
+		rest = append(rest, path+": "+w.problems[path])
+	}
+	return fields, rest
+}
+
+// viewWizard makes the page of a template with answers. tell says that missing
+// answers are pointed out.
+func viewWizard(t *orchestration.Template, a *orchestration.Answers, problems []string, tell bool) (wizardView, bool) {
+	a.Foreign = true
+	filled, faults, missing := t.Check(a)
+	v := wizardView{T: t}
+	lacks, empty := map[string]bool{}, []string(nil)
 	for _, m := range missing {
 		switch {
 		case !tell:
 		case m.Target != nil:
 			lacks[m.Path] = true
 		default:
-			w.problems[m.Path] = "This needs a value."
+			empty = append(empty, m.Path)
 		}
 	}
 	for i := range t.Targets {
@@ -253,10 +266,8 @@ func viewWizard(t *orchestration.Template, a *orchestration.Answers, problems []
 		}
 		v.Targets = append(v.Targets, x)
 	}
-	v.Fields = w.fields(t.Form.Fields, filled, "", "")
-	for _, path := range slices.Sorted(maps.Keys(w.problems)) { // of what is not on the page
-		v.Problems = append(v.Problems, path+": "+w.problems[path])
-	}
+	fields, rest := viewFields(t.Form, a.Values, filled, faults, empty)
+	v.Fields, v.Problems = fields, slices.Concat(problems, rest)
 	return v, len(faults) == 0 && len(missing) == 0 && len(problems) == 0
 }
 
