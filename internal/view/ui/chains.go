@@ -585,7 +585,7 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 	if f.Number > 0 {
 		pillar = def.Steps[f.Number-1].Pillar
 	}
-	_ = s.formula(r, &f, pillar, nil) // which is no error of what nobody has sent
+	_ = s.formula(r, &f, pillar, nil) // nothing was sent that could be wrong
 	render(w, r, http.StatusOK, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
 }
 
