@@ -93,7 +93,6 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 	if !known || len(dirs) == 0 {
 		return &tree{}, nil // a name that is not known is not kept
 	}
-	var own []Dir
 	for _, d := range dirs {
 		real, err := s.files.ReadTarget(d.Path)
 		if err != nil {
@@ -107,18 +106,11 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 		}
 		w.in = d
 		w.parents(d.Mount)
-		had := len(w.t.files)
 		if err := w.dir(ctx, d.Path, d.Mount, []string{real}); err != nil {
 			return nil, err
 		}
-		if len(own) > 0 {
-			left := slices.DeleteFunc(w.t.files[had:], func(fi fun.FileInfo) bool {
-				return slices.ContainsFunc(own, func(o Dir) bool { return s.hides(o, fi.Path) })
-			})
-			w.t.files = w.t.files[:had+len(left)]
-		}
-		if d.Own {
-			own = append(own, d)
+		for _, p := range w.later {
+			w.seen[p] = true
 		}
 	}
 	sort.Slice(w.t.files, func(i, j int) bool { return w.t.files[i].Path < w.t.files[j].Path })
@@ -137,7 +129,8 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 type walker struct {
 	s       *Server
 	env     string
-	in      Dir // what is listed
+	in      Dir      // what is listed
+	later   []string // what is not to be seen in the directories behind it
 	t       tree
 	met     int             // files and directories so far
 	seen    map[string]bool // files, by path
@@ -252,5 +245,8 @@ func (w *walker) add(fi fun.FileInfo) {
 		return
 	}
 	w.seen[fi.Path] = true
+	if name, ok := strings.CutSuffix(fi.Path, "/init.sls"); ok && w.in.Own {
+		w.later = append(w.later, name+".sls")
+	}
 	w.t.files = append(w.t.files, fi)
 }
