@@ -153,6 +153,10 @@ func (m *Machine) start(image string) error {
 	if err := ip("-n", m.name, "link", "set", "lo", "up"); err != nil {
 		return err
 	}
+	// A new namespace has the value of this machine, which may be a router.
+	if err := ip("netns", "exec", m.name, "sh", "-c", "echo 0 >/proc/sys/net/ipv4/ip_forward"); err != nil {
+		return err
+	}
 	var err error
 	if m.groups, err = machine.OwnGroups(filepath.Base(m.dir)); err != nil {
 		return err
