@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import * as brine from './client.mjs'
 
-const [base, jobs] = process.argv.slice(2)
+const [base] = process.argv.slice(2)
 const baseUrl = base ?? ''
 /** @param {string} name */
 const by = (name) => ({ baseUrl, auth: process.env[name] ?? '' })
@@ -120,4 +120,4 @@ await refused(brine.deleteChain({ ...operator, path }), 403, /editor/)
 await brine.deleteChain({ ...editor, path, query: { version: changed.version } })
 await refused(brine.getChain({ ...operator, path }), 404, /friday/)
 await refused(brine.getChain({ baseUrl, auth: 'wrong', path }), 401, /./)
-console.log(JSON.stringify({ jobs, run: run.id, hosts: step.hosts_total, done: step.hosts_done, failed, output: output.parts.map((x) => x.text + x.stderr), stopped: stopped.state, kept: (await ok(brine.listAudit(editor))).items.length }))
+console.log(JSON.stringify({ run: run.id, hosts: step.hosts_total, done: step.hosts_done, failed, output: output.parts.map((x) => x.text + x.stderr), stopped: stopped.state, kept: (await ok(brine.listAudit(editor))).items.length }))

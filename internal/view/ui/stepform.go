@@ -62,14 +62,14 @@ func (s *Server) formula(r *http.Request, f *stepForm, pillar *value.Map, sent u
 	if found == nil {
 		return nil
 	}
-	if other := others(found, pillar); len(other) > 0 {
-		x.Note = "The values of this step are shown as they are: the form of the formula does not have " + strings.Join(other, ", ") + "."
+	kept, wrong := found.Check(pillar)
+	if i := slices.IndexFunc(wrong, func(w form.ValueError) bool { return !w.Missing }); i >= 0 { // the form would lose it
+		x.Note = "The values of this step are shown as they are, since the form of the formula does not take them: " + wrong[i].Error() + "."
 		return nil
 	}
 	x.Form = found
 	if sent == nil || sent.Get("form") != sls {
-		filled, _ := found.Check(pillar)
-		x.Fields, x.Problems = viewFields(found, pillar, filled, nil, nil)
+		x.Fields, x.Problems = viewFields(found, pillar, kept, nil, nil)
 		return nil
 	}
 	op, path, _ := strings.Cut(sent.Get("op"), " ")
@@ -100,16 +100,6 @@ func (s *Server) formula(r *http.Request, f *stepForm, pillar *value.Map, sent u
 	}
 	x.values = filled
 	return nil
-}
-
-// others are the keys of a pillar that a form does not have.
-func others(f *form.Form, pillar *value.Map) (out []string) {
-	for k := range pillar.All() {
-		if !slices.ContainsFunc(f.Fields, func(x *form.Field) bool { return x.Name == value.Str(k) || x.Type == form.Namespace }) {
-			out = append(out, value.Str(k))
-		}
-	}
-	return out
 }
 
 // keepSecrets puts the secrets of a pillar, which pages do not have, among answers without them.

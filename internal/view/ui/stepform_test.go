@@ -76,8 +76,10 @@ func TestFormulaStep(t *testing.T) {
 		t.Errorf("the pillar is %s", got)
 	}
 	// What the form does not have is not lost.
-	send(303, "step", "1", "sls", "app", "form", "app", "pillar", "app: {port: 83}\nother: 1\n")
-	shows("other keys", b.get("/chains/friday/step?step=1").Body.String(), "does not have other", `name="pillar"`, "port: 83")
+	for pillar, path := range map[string]string{"app: {port: 83}\nother: 1\n": "other", "app: {port: 83, deep: 1}\n": "app:deep", "app: {port: 83, name: [1]}\n": "app:name"} {
+		send(303, "step", "1", "sls", "app", "form", "app", "pillar", pillar)
+		shows("other keys", b.get("/chains/friday/step?step=1").Body.String(), "does not take them: "+path, `name="pillar"`, "port: 83")
+	}
 	// A formula without a form has its pillar as YAML, or none.
 	send(303, "sls", "web", "form", "web")
 	if n := steps(); n != 2 {
@@ -89,7 +91,7 @@ func TestFormulaStep(t *testing.T) {
 			saved++
 		}
 	}
-	if saved != 5 { // the one with faults as well
+	if saved != 7 { // the one with faults as well
 		t.Errorf("%d actions are called chain.step: %v", saved, s.actions)
 	}
 	status(t, "an operator", s.browser(Operator).post("/chains/friday/step", "action", "formula", "sls", "app", "op", "form"), http.StatusForbidden)
