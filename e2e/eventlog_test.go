@@ -145,6 +145,10 @@ func TestSinkReadsOn(t *testing.T) {
 	w = start()
 	send(2) // heard, and in the log
 	arrived(2)
+	d.until(t, "the sink has noted what it sent", func() bool { // what was not noted is sent again
+		var waiting int
+		return db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM brine_sink_events WHERE waits = 1").Scan(&waiting) == nil && waiting == 0
+	})
 	_ = w.cmd.Process.Kill()
 	<-w.ended
 	if _, err := db.ExecContext(t.Context(), "UPDATE brine_sinks SET held = 0"); err != nil { // its lease has ended

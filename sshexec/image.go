@@ -338,7 +338,8 @@ func XZ(platform string) []string {
 	if f := map[string]string{"linux-amd64": "--x86", "freebsd-amd64": "--x86", "darwin-amd64": "--x86", "linux-386": "--x86", "linux-arm": "--arm", "linux-armv6": "--arm"}[platform]; f != "" {
 		argv = append(argv, f)
 	}
-	return append(argv, "--lzma2=preset=9e,dict=8MiB")
+	// Literals by the upper four bits of the byte before them: 0.3 % less, and all that lzma2 allows.
+	return append(argv, "--lzma2=preset=9e,dict=8MiB,lc=4")
 }
 
 // ways returns those of the programs of a target that can unpack an image there,
