@@ -28,9 +28,9 @@ func Module() fun.Module {
 }
 
 type listArgs struct {
-	Name          string `arg:"name,required,path" doc:"path or URL of the archive"`
-	ArchiveFormat string `arg:"archive_format" doc:"tar or zip; default: by the name"`
-	optionsArg
+	Name            string `arg:"name,required,path" doc:"path or URL of the archive"`
+	ArchiveFormat   string `arg:"archive_format" doc:"tar or zip; default: by the name"`
+	_               string `arg:"options" doc:"accepted, has no effect"`
 	StripComponents int64  `arg:"strip_components" doc:"remove this many leading parts of the names"`
 	_               bool   `arg:"clean" default:"False" doc:"accepted"`
 	Verbose         bool   `arg:"verbose" default:"False" doc:"return directories, files and links separately"`
@@ -123,11 +123,7 @@ func runWith(ctx context.Context, c *fun.Call, runas string, argv []string, dir 
 // inPlace runs a program on a file.
 func inPlace(ctx context.Context, c *fun.Call, program, options, file, runas string) (fun.Result, error) {
 	argv := append([]string{program}, strings.Fields(options)...)
-	out, code, err := run(ctx, c, runas, append(argv, file), "", filepath.Dir(file))
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return lines(out, code)
+	return lines(run(ctx, c, runas, append(argv, file), "", filepath.Dir(file)))
 }
 
 type gzipFileArgs struct {
@@ -175,11 +171,7 @@ func tarFn(ctx context.Context, c *fun.Call, a *tarFnArgs) (fun.Result, error) {
 	if d := a.Dest; d != "" {
 		argv = append(argv, "-C", d)
 	}
-	out, code, err := run(ctx, c, a.Runas, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(a, options)...)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return lines(out, code)
+	return lines(run(ctx, c, a.Runas, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(a, options)...))
 }
 
 // tarWrites returns the directory that a call of tar writes to: that of the
@@ -215,8 +207,8 @@ func tarWrites(a *tarFnArgs, options string) []string {
 type unzipArgs struct {
 	zipArg
 	destArg
-	_ value.Value `arg:"excludes,comma[str]" doc:"accepted"`
-	optionsArg
+	excludesArg
+	_ string `arg:"options" doc:"accepted, has no effect"`
 	templateArg
 	runasArg
 	TrimOutput   value.Value `arg:"trim_output,bool|int" default:"False" doc:"return at most this many names; True is 100"`
@@ -225,14 +217,18 @@ type unzipArgs struct {
 }
 
 func unzip(ctx context.Context, c *fun.Call, a *unzipArgs) (fun.Result, error) {
+	h := c.Env.Host
+	if u := a.Runas; u != "" && (u != "root" || h.Geteuid() != 0) {
+		return fun.Result{}, fun.Errorf("archive.unzip runs as no other user; archive.cmd_unzip does")
+	}
 	dest := a.Dest
 	if !filepath.IsAbs(dest) {
 		return fun.Result{}, fun.Errorf("dest has to be an absolute path")
 	}
-	if err := c.Env.Host.MkdirAll(dest, 0o755); err != nil {
+	if err := h.MkdirAll(dest, 0o755); err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	names, err := Extract(ctx, c.Env.Host, a.ZipFile, "zip", dest, LimitsOf(c.Env.Opts), a.ExtractPerms)
+	names, err := Extract(ctx, h, a.ZipFile, "zip", dest, LimitsOf(c.Env.Opts), a.ExtractPerms, a.Excludes...)
 	if err != nil {
 		return fun.Result{}, unreadable(err)
 	}

@@ -17,11 +17,11 @@ import (
 
 // Extract unpacks an archive into a directory that exists, and returns the
 // names of its members as the archive has them. With perms, modes are those of the archive; as root,
-// owners too, where it says them.
+// owners too, where it says them. Members of the names in leave stay in the archive.
 //
 // A member that would leave the directory, by .. or through a link, is an
 // error.
-func Extract(ctx context.Context, h host.Host, file, format, dir string, limits Limits, perms bool) ([]string, error) {
+func Extract(ctx context.Context, h host.Host, file, format, dir string, limits Limits, perms bool, leave ...string) ([]string, error) {
 	root, err := h.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Extract(ctx context.Context, h host.Host, file, format, dir string, limits 
 	if err != nil {
 		return nil, err
 	}
-	x := &extraction{h: h, root: root, at: at, perms: perms, zip: format == "zip"}
+	x := &extraction{h: h, root: root, at: at, perms: perms, zip: format == "zip", leave: leave}
 	// Nothing is written before all names are known to be good.
 	if err := Each(ctx, h, file, format, limits, func(m Member, _ io.Reader) error { return m.check() }); err != nil {
 		return nil, err
@@ -66,6 +66,7 @@ type extraction struct {
 	at    string // the root's path, without links
 	perms bool
 	zip   bool
+	leave []string
 	names []string
 	dirs  []Member // whose mode and time are set at the end
 }
@@ -73,6 +74,9 @@ type extraction struct {
 func (x *extraction) member(m Member, content io.Reader) error {
 	if err := m.check(); err != nil {
 		return err
+	}
+	if slices.Contains(x.leave, m.Name) {
+		return nil
 	}
 	name := strings.TrimSuffix(filepath.Clean(m.Name), "/")
 	if x.zip {

@@ -58,8 +58,8 @@ func glob(h host.Host, pattern, dir string) []string {
 
 // lines is the return of a program whose output is returned by lines, as
 // cmd.run does it.
-func lines(text []string, code int) (fun.Result, error) {
-	return fun.Result{Value: value.Strings(text...), Retcode: code}, nil
+func lines(text []string, code int, err error) (fun.Result, error) {
+	return fun.Result{Value: value.Strings(text...), Retcode: code}, err
 }
 
 type cmdZipArgs struct {
@@ -72,11 +72,7 @@ type cmdZipArgs struct {
 
 func cmdZip(ctx context.Context, c *fun.Call, a *cmdZipArgs) (fun.Result, error) {
 	argv := append([]string{"zip", "-r", a.ZipFile}, expand(c, a.Sources, a.Cwd)...)
-	out, code, err := run(ctx, c, a.Runas, argv, a.Cwd, filepath.Dir(a.ZipFile))
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return lines(out, code)
+	return lines(run(ctx, c, a.Runas, argv, a.Cwd, filepath.Dir(a.ZipFile)))
 }
 
 type cmdUnzipArgs struct {
@@ -129,11 +125,7 @@ type rarArgs struct {
 
 func rar(ctx context.Context, c *fun.Call, a *rarArgs) (fun.Result, error) {
 	argv := append([]string{"rar", "a", "-idp", a.Rarfile}, expand(c, a.Sources, a.Cwd)...)
-	out, code, err := run(ctx, c, a.Runas, argv, a.Cwd, filepath.Dir(a.Rarfile))
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return lines(out, code)
+	return lines(run(ctx, c, a.Runas, argv, a.Cwd, filepath.Dir(a.Rarfile)))
 }
 
 type unrarArgs struct {
@@ -155,10 +147,7 @@ func unrar(ctx context.Context, c *fun.Call, a *unrarArgs) (fun.Result, error) {
 		argv = append(argv, "-x"+x)
 	}
 	out, code, err := run(ctx, c, a.Runas, append(argv, a.Dest), "", a.Dest)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return lines(TrimListed(out, a.TrimOutput), code)
+	return lines(TrimListed(out, a.TrimOutput), code, err)
 }
 
 type isEncryptedArgs struct {

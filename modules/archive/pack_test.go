@@ -49,6 +49,8 @@ func TestPack(t *testing.T) {
 		{"zip", "{zip_file: /z3.zip, sources: '/d/*.txt'}", "['d/b.txt']", 0},
 		{"list", "{name: /z2.zip}", "['a', 's/', 's/c']", 0},
 		{"unzip", "{zip_file: /z2.zip, dest: /o2}", "['a', 's/', 's/c']", 0},
+		{"unzip", "{zip_file: /z2.zip, dest: /o3, excludes: [a], runas: root}", "['s/', 's/c']", 0},
+		{"unzip", "{zip_file: /z2.zip, dest: /o3, excludes: 's/,s/c', trim_output: 1}", "['a']", 0},
 		{"is_encrypted", "{name: /z2.zip}", "False", 0},
 		{"tar", "{options: czf, tarfile: /t.tgz, dest: /d, sources: 'a, b.txt'}", "[]", 0},
 		{"tar", "{options: tf, tarfile: /none}", "['tar: /none: Cannot open']", 2},
@@ -60,6 +62,9 @@ func TestPack(t *testing.T) {
 			t.Errorf("archive.%s %s = %s, %d, %v, want %s, %d", tt.fun, tt.args, value.Repr(res.Value), res.Retcode, err, tt.want, tt.code)
 		}
 	}
+	if h.Text("/o4/a") != "" || h.Text("/o3/s/c") == "" {
+		t.Errorf("unpacked of the others: %q, %q", h.Text("/o4/a"), h.Text("/o3/s/c"))
+	}
 	if got := h.Text("/o2/s/c"); got != "text of /d/s/c" {
 		t.Errorf("unpacked: %q", got)
 	}
@@ -67,6 +72,9 @@ func TestPack(t *testing.T) {
 		{"zip", "{zip_file: /z.zip, sources: a}", "Relative paths require the 'cwd' parameter"},
 		{"zip", "{zip_file: /z.zip, sources: a, cwd: d}", "cwd must be absolute"},
 		{"tar", "{options: '', tarfile: /t}", "Tar options can not be empty"},
+		{"tar", "{options: tf, tarfile: /t, template: jinja}", "template must be None, not 'jinja'"},
+		{"unzip", "{zip_file: /z2.zip, dest: /o4, template: jinja}", "template must be None, not 'jinja'"},
+		{"unzip", "{zip_file: /z2.zip, dest: /o4, runas: web}", "archive.unzip runs as no other user; archive.cmd_unzip does"},
 		{"is_encrypted", "{name: /e.txt}", "/e.txt is not a ZIP file"},
 	} {
 		if _, err := call(tt.fun, tt.args); err == nil || err.Error() != tt.want {

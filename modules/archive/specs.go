@@ -2,6 +2,7 @@ package archive
 
 import (
 	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type zipArg struct {
@@ -41,7 +42,7 @@ type optionsArg struct {
 
 type templateArg struct {
 	_ fun.Arguments
-	_ string `arg:"template" doc:"accepted"`
+	_ value.Value `arg:"template,none" doc:"not supported"`
 }
 
 type excludesArg struct {

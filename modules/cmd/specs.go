@@ -144,7 +144,7 @@ func (a *umaskArgs) mask() string { return a.Umask }
 type logArgs struct {
 	_     fun.Arguments
 	_     string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	Level string      `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while the command runs; output is never logged"`
+	Level string      `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while it runs; output is never logged"`
 	_     value.Value `arg:"log_callback" doc:"accepted; output is not logged"`
 }
 

@@ -7,7 +7,7 @@ import (
 
 type runas struct {
 	_     fun.Arguments
-	Runas string `arg:"runas" doc:"account that runs composer"`
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 type quiet struct {

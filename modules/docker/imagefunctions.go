@@ -24,7 +24,7 @@ type buildArgs struct {
 	Cache bool `arg:"cache" default:"True" doc:"use the cache"`
 	Rm    bool `arg:"rm" default:"True" doc:"remove intermediate containers"`
 	apiArg
-	_          string      `arg:"fileobj" doc:"accepted; not supported"`
+	_          value.Value `arg:"fileobj,none" doc:"not supported"`
 	Dockerfile string      `arg:"dockerfile" doc:"path of the Dockerfile in the directory"`
 	Buildargs  value.Value `arg:"buildargs" doc:"arguments of the build, as a mapping"`
 	Logfile    string      `arg:"logfile" doc:"file to append the output to"`

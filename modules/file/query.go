@@ -331,7 +331,7 @@ func listBackups(_ context.Context, c *fun.Call, a *listBackupsArgs) (fun.Result
 
 type listBackupsDirArgs struct {
 	pathArg
-	_ int64 `arg:"limit" doc:"accepted"`
+	Limit value.Value `arg:"limit,int" doc:"return at most this many of each"`
 }
 
 func listBackupsDir(_ context.Context, c *fun.Call, a *listBackupsDirArgs) (fun.Result, error) {
@@ -340,17 +340,19 @@ func listBackupsDir(_ context.Context, c *fun.Call, a *listBackupsDirArgs) (fun.
 	if err != nil {
 		return fun.Value(value.NewMap(0)) // there are none
 	}
-	count := value.NewMap(len(names))
+	limit, _ := asNumber(a.Limit)
+	all := value.NewMap(len(names))
 	for _, n := range names {
 		parts := strings.Split(n, "_")
 		if len(parts) < 7 {
 			continue
 		}
 		base := strings.Join(parts[:len(parts)-6], "_")
-		k, _ := value.AsInt(count.At(base))
-		count.Set(base, k+1)
+		if !all.Has(base) {
+			all.Set(base, f.ListBackups(filepath.Join(p, base), limit))
+		}
 	}
-	return fun.Value(count)
+	return fun.Value(all)
 }
 
 func lsattr(ctx context.Context, c *fun.Call, args *pathArg) (fun.Result, error) {

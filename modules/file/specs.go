@@ -128,10 +128,10 @@ type managedArgs struct {
 // contextArgs are the parts of a SELinux context.
 type contextArgs struct {
 	_ fun.Arguments
-	_ string `arg:"seuser" doc:"user of the SELinux context; not managed"`
-	_ string `arg:"serole" doc:"role of the SELinux context; not managed"`
-	_ string `arg:"setype" doc:"type of the SELinux context; not managed"`
-	_ string `arg:"serange" doc:"range of the SELinux context; not managed"`
+	_ value.Value `arg:"seuser,none" doc:"not supported"`
+	_ value.Value `arg:"serole,none" doc:"not supported"`
+	_ value.Value `arg:"setype,none" doc:"not supported"`
+	_ value.Value `arg:"serange,none" doc:"not supported"`
 }
 
 // specs are the functions, alphabetically.
@@ -250,7 +250,7 @@ var specs = []fun.Spec{
 	{Name: "list_backup", Doc: "Return the backups of a file, newest first.", Src: "modules/file.py list_backup", Do: listBackups},
 	{Name: "list_backups", Doc: "Return the backups of a file, newest first.", Src: "modules/file.py list_backups", Do: listBackups},
 	{
-		Name: "list_backups_dir", Doc: "Return the number of backups of each file in a directory.", Src: "modules/file.py list_backups_dir",
+		Name: "list_backups_dir", Doc: "Return the backups of each file in a directory, newest first.", Src: "modules/file.py list_backups_dir",
 		Do: listBackupsDir,
 	},
 	{Name: "lsattr", Doc: "Return the chattr(1) attributes of a file, or of the files in a directory.", Src: "modules/file.py lsattr", Do: lsattr},

@@ -37,7 +37,7 @@ type Client struct {
 type clientArgs struct {
 	_      fun.Arguments
 	Ruby   string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	Runas  string `arg:"runas" doc:"account that runs gem"`
+	Runas  string `arg:"runas" doc:"account that runs the program"`
 	GemBin string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
 }
 
@@ -261,7 +261,7 @@ type installArgs struct {
 	Gems        []string `arg:"gems,required" doc:"names of gems, separated by blanks, or a list"`
 	Ruby        string   `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
 	GemBin      string   `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
-	Runas       string   `arg:"runas" doc:"account that runs gem"`
+	Runas       string   `arg:"runas" doc:"account that runs the program"`
 	Version     string   `arg:"version" doc:"version, or a condition such as >= 1.0"`
 	Rdoc        bool     `arg:"rdoc" default:"False" doc:"generate RDoc documentation"`
 	Ri          bool     `arg:"ri" default:"False" doc:"generate RI documentation"`

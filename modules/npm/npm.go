@@ -225,7 +225,7 @@ type installArgs struct {
 	Pkg      string     `arg:"pkg" doc:"package, with name@version for a version"`
 	Pkgs     []string   `arg:"pkgs" doc:"packages, where no pkg is given"`
 	Dir      string     `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	Runas    string     `arg:"runas" doc:"account that runs npm"`
+	Runas    string     `arg:"runas" doc:"account that runs the program"`
 	Registry string     `arg:"registry,secret" doc:"URL of the registry"`
 	Env      *value.Map `arg:"env" doc:"environment variables for npm"`
 	DryRun   bool       `arg:"dry_run" default:"False" doc:"only report what would be installed"`
@@ -245,7 +245,7 @@ type uninstallArgs struct {
 	_     fun.Arguments
 	Pkg   string     `arg:"pkg,required" doc:"package, with name@version for a version"`
 	Dir   string     `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Runas string     `arg:"runas" doc:"account that runs the program"`
 	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
 }
 
@@ -261,7 +261,7 @@ type listArgs struct {
 	_     fun.Arguments
 	Pkg   string         `arg:"pkg" doc:"package, with name@version for a version"`
 	Dir   string         `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	Runas string         `arg:"runas" doc:"account that runs npm"`
+	Runas string         `arg:"runas" doc:"account that runs the program"`
 	Env   *value.Map     `arg:"env" doc:"environment variables for npm"`
 	Depth fun.Opt[int64] `arg:"depth" doc:"how deep dependencies are shown"`
 }
@@ -278,7 +278,7 @@ func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 type cacheCleanArgs struct {
 	_     fun.Arguments
 	Path  string     `arg:"path" doc:"package or path in the cache"`
-	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Runas string     `arg:"runas" doc:"account that runs the program"`
 	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
 	Force bool       `arg:"force" default:"False" doc:"clean the cache although npm thinks that this is not needed; npm 5 and later want it"`
 }
@@ -294,7 +294,7 @@ func cacheClean(ctx context.Context, c *fun.Call, a *cacheCleanArgs) (fun.Result
 type cacheListArgs struct {
 	_     fun.Arguments
 	Path  string     `arg:"path" doc:"package or path in the cache"`
-	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Runas string     `arg:"runas" doc:"account that runs the program"`
 	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
 }
 
@@ -305,7 +305,7 @@ func cacheList(ctx context.Context, c *fun.Call, a *cacheListArgs) (fun.Result, 
 
 type cachePathArgs struct {
 	_     fun.Arguments
-	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Runas string     `arg:"runas" doc:"account that runs the program"`
 	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
 }
 

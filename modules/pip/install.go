@@ -111,7 +111,7 @@ type TrustArgs struct {
 type EnvArgs struct {
 	_           fun.Arguments
 	EnvVars     *value.Map `arg:"env_vars" doc:"environment variables for pip"`
-	_           bool       `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_           bool       `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 	TrustedHost []string   `arg:"trusted_host,comma[str]" doc:"hosts that need no valid certificate"`
 	NoCacheDir  bool       `arg:"no_cache_dir" default:"False" doc:"do not use pip's cache"`
 }

@@ -26,7 +26,7 @@ func (a *whereArgs) client(c *fun.Call) *Client {
 
 type freezeArgs struct {
 	whereArgs
-	_       bool       `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_       bool       `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 	EnvVars *value.Map `arg:"env_vars" doc:"environment variables for pip"`
 	_       fun.Kwargs
 }
@@ -210,7 +210,7 @@ type uninstallArgs struct {
 	User         string      `arg:"user" doc:"account that runs pip"`
 	Cwd          string      `arg:"cwd,path" doc:"working directory"`
 	Saltenv      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// requirements files"`
-	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 }
 
 func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
@@ -274,7 +274,7 @@ func Changes(old, now Packages) *value.Map {
 
 type upgradeArgs struct {
 	whereArgs
-	_ bool `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_ bool `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 }
 
 func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {

@@ -252,7 +252,7 @@ type createArgs struct {
 	Symlinks           value.Value `arg:"symlinks,bool" doc:"link the Python instead of copying it; python3 -m venv only"`
 	Upgrade            value.Value `arg:"upgrade,bool" doc:"update an environment after an update of Python; python3 -m venv only"`
 	User               string      `arg:"user" doc:"account that creates the environment"`
-	_                  bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
+	_                  bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 	Saltenv            string      `arg:"saltenv" default:"base" doc:"accepted for compatibility"`
 	fun.SystemPath
 	_ fun.Kwargs

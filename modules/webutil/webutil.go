@@ -198,8 +198,8 @@ func useradd(_ context.Context, c *fun.Call, args *useraddArgs) (fun.Result, err
 type userdelArgs struct {
 	fileArg
 	userArg
-	runasArg
-	AllResults bool `arg:"all_results" default:"False" doc:"return retcode, stdout and stderr, not the lines"`
+	_          string `arg:"runas" doc:"accepted; the file keeps its owner"`
+	AllResults bool   `arg:"all_results" default:"False" doc:"return retcode, stdout and stderr, not the lines"`
 }
 
 func userdel(_ context.Context, c *fun.Call, a *userdelArgs) (fun.Result, error) {

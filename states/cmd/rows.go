@@ -18,11 +18,11 @@ type runArgs struct {
 	Env           value.Value   `arg:"env" doc:"environment variables, as a mapping or a list of mappings"`
 	_             string        `arg:"prepend_path" doc:"directory to prepend to PATH"`
 	Stateful      value.Value   `arg:"stateful" default:"False" doc:"read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"`
-	_             string        `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while the command runs; output is never logged"`
+	_             string        `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while it runs; output is never logged"`
 	_             bool          `arg:"hide_output" default:"False" doc:"omit the output from the return"`
 	_             time.Duration `arg:"timeout" unit:"s" doc:"kill the command after this time"`
 	IgnoreTimeout bool          `arg:"ignore_timeout" default:"False" doc:"start the command, do not wait for it and succeed"`
-	_             bool          `arg:"use_vt" default:"False" doc:"accepted without effect; output is shown at the end"`
+	_             bool          `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 	_             value.Value   `arg:"success_retcodes,list[int]|comma[int]" doc:"exit statuses that count as success"`
 	_             value.Value   `arg:"success_stdout,comma[str]" doc:"outputs that count as success"`
 	_             value.Value   `arg:"success_stderr,comma[str]" doc:"error outputs that count as success"`
@@ -54,10 +54,10 @@ type scriptArgs struct {
 	_        string        `arg:"shell" doc:"shell; default: the grain shell"`
 	Env      value.Value   `arg:"env" doc:"environment variables, as a mapping or a list of mappings"`
 	Stateful value.Value   `arg:"stateful" default:"False" doc:"read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"`
-	_        string        `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while the script runs; output is never logged"`
+	_        string        `arg:"output_loglevel" default:"debug" doc:"quiet: output is not shown while it runs; output is never logged"`
 	_        bool          `arg:"hide_output" default:"False" doc:"omit the output from the return"`
 	_        time.Duration `arg:"timeout" unit:"s" doc:"kill the script after this time"`
-	_        bool          `arg:"use_vt" default:"False" doc:"accepted without effect; output is shown at the end"`
+	_        bool          `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 	_        value.Value   `arg:"success_retcodes,list[int]|comma[int]" doc:"exit statuses that count as success"`
 	_        value.Value   `arg:"success_stdout,comma[str]" doc:"outputs that count as success"`
 	_        value.Value   `arg:"success_stderr,comma[str]" doc:"error outputs that count as success"`

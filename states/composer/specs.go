@@ -10,7 +10,7 @@ import (
 type of struct {
 	Name string `arg:"name,required,path" doc:"directory of composer.json"`
 	composer.Program
-	User string `arg:"user" doc:"account that runs composer"`
+	User string `arg:"user" doc:"account that runs the program"`
 	composer.Flags
 	Quiet bool `arg:"quiet" default:"False" doc:"do not report what composer prints as changes"`
 	composer.Home

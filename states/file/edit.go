@@ -25,7 +25,7 @@ type replaceArgs struct {
 	PrependIfNotFound bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the replacement if nothing matches"`
 	NotFoundContent   value.Value `arg:"not_found_content,str" doc:"text to append or prepend; default: repl"`
 	Backup            value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
-	ShowChanges       bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	ShowChanges       bool        `arg:"show_changes" default:"True" doc:"show the diff"`
 	IgnoreIfMissing   bool        `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
 	BackslashLiteral  bool        `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
 }
@@ -98,7 +98,7 @@ type blockreplaceArgs struct {
 	AppendIfNotFound  bool          `arg:"append_if_not_found" default:"False" doc:"append the block if the markers are missing"`
 	PrependIfNotFound bool          `arg:"prepend_if_not_found" default:"False" doc:"prepend the block if the markers are missing"`
 	Backup            value.Value   `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
-	ShowChanges       bool          `arg:"show_changes" default:"True" doc:"show the difference"`
+	ShowChanges       bool          `arg:"show_changes" default:"True" doc:"show the diff"`
 	AppendNewline     fun.Opt[bool] `arg:"append_newline" doc:"end the content with a newline; default: if it has none"`
 	InsertBeforeMatch string        `arg:"insert_before_match" doc:"without markers, insert the block before the first line that matches"`
 	InsertAfterMatch  string        `arg:"insert_after_match" doc:"without markers, insert the block after the first line that matches"`
@@ -269,7 +269,7 @@ type lineArgs struct {
 	Location    string      `arg:"location" doc:"where to insert: start or end"`
 	Before      value.Value `arg:"before,str" doc:"text or regular expression of the line to insert before"`
 	After       value.Value `arg:"after,str" doc:"text or regular expression of the line to insert after"`
-	ShowChanges bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	ShowChanges bool        `arg:"show_changes" default:"True" doc:"show the diff"`
 	Backup      bool        `arg:"backup" default:"False" doc:"keep a copy of the file with the time in its name"`
 	Quiet       bool        `arg:"quiet" default:"False" doc:"do not fail if the file does not exist"`
 	Indent      bool        `arg:"indent" default:"True" doc:"indent the line like its neighbour"`
@@ -322,7 +322,7 @@ type keyvalueArgs struct {
 	AppendIfNotFound  bool            `arg:"append_if_not_found" default:"False" doc:"append missing keys"`
 	PrependIfNotFound bool            `arg:"prepend_if_not_found" default:"False" doc:"prepend missing keys"`
 	_                 bool            `arg:"search_only" default:"False" doc:"accepted without effect"`
-	ShowChanges       bool            `arg:"show_changes" default:"True" doc:"show the difference"`
+	ShowChanges       bool            `arg:"show_changes" default:"True" doc:"show the diff"`
 	IgnoreIfMissing   bool            `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
 	Count             int64           `arg:"count" default:"1" doc:"lines of a key to keep; -1 keeps all that are not commented out"`
 	Uncomment         string          `arg:"uncomment" doc:"comment characters; a commented line is used if its key is missing"`

@@ -32,7 +32,7 @@ type managedGiven struct {
 	Replace           bool        `arg:"replace" default:"True" doc:"replace the content of an existing file"`
 	Defaults          value.Value `arg:"defaults" doc:"default template variables"`
 	Backup            string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
-	ShowChanges       bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	ShowChanges       bool        `arg:"show_changes" default:"True" doc:"show the diff"`
 	Create            bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
 	Contents          value.Value `arg:"contents" doc:"content, as text or a list of lines"`
 	TmpDir            string      `arg:"tmp_dir,path" default:"" doc:"directory of the temporary file for check_cmd"`
@@ -44,7 +44,7 @@ type managedGiven struct {
 	Encoding          string      `arg:"encoding" doc:"encoding of the content, by Python's name; default: UTF-8"`
 	EncodingErrors    string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks: strict, ignore, replace, xmlcharrefreplace or backslashreplace"`
 	AllowEmpty        bool        `arg:"allow_empty" default:"True" doc:"accept empty contents"`
-	FollowSymlinks    bool        `arg:"follow_symlinks" default:"True" doc:"write to the target of a symbolic link instead of replacing the link"`
+	FollowSymlinks    bool        `arg:"follow_symlinks" default:"True" doc:"write to the target of a symbolic link"`
 	CheckCmd          string      `arg:"check_cmd" doc:"command that checks the new content, whose path it gets; it must succeed"`
 	SkipVerify        bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
 	Selinux           value.Value `arg:"selinux,dict" doc:"SELinux context; not managed"`

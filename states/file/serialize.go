@@ -21,7 +21,7 @@ type serializeArgs struct {
 	Mode             value.Value `arg:"mode,mode" doc:"permissions, such as '0644'"`
 	Backup           string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
 	Makedirs         bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	ShowChanges      bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	ShowChanges      bool        `arg:"show_changes" default:"True" doc:"show the diff"`
 	Create           bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
 	MergeIfExists    bool        `arg:"merge_if_exists" default:"False" doc:"merge the data into the data of an existing file"`
 	Encoding         string      `arg:"encoding" doc:"encoding of the file, by Python's name; default: UTF-8"`

@@ -26,7 +26,7 @@ type installedArgs struct {
 	Name        string `arg:"name,required" doc:"name of the gem"`
 	Ruby        string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
 	GemBin      string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
-	User        string `arg:"user" doc:"account that runs gem"`
+	User        string `arg:"user" doc:"account that runs the program"`
 	Version     string `arg:"version" doc:"version, or a condition such as >= 1.0"`
 	Rdoc        bool   `arg:"rdoc" default:"False" doc:"generate RDoc documentation"`
 	Ri          bool   `arg:"ri" default:"False" doc:"generate RI documentation"`
@@ -71,7 +71,7 @@ type removedArgs struct {
 	_      fun.Arguments
 	Name   string `arg:"name,required" doc:"name of the gem"`
 	Ruby   string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	User   string `arg:"user" doc:"account that runs gem"`
+	User   string `arg:"user" doc:"account that runs the program"`
 	GemBin string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
 }
 
@@ -100,7 +100,7 @@ type sourcesAddArgs struct {
 	_    fun.Arguments
 	Name string `arg:"name,required" doc:"URL of the source"`
 	Ruby string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	User string `arg:"user" doc:"account that runs gem"`
+	User string `arg:"user" doc:"account that runs the program"`
 }
 
 // sourcesAdd makes sure that a source of gems is configured.

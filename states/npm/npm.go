@@ -68,7 +68,7 @@ type installedArgs struct {
 	Name           string     `arg:"name,required" doc:"package, with name@version for a version"`
 	Pkgs           []string   `arg:"pkgs" doc:"packages, instead of the name"`
 	Dir            string     `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	User           string     `arg:"user" doc:"account that runs npm"`
+	User           string     `arg:"user" doc:"account that runs the program"`
 	ForceReinstall bool       `arg:"force_reinstall" default:"False" doc:"install packages that are installed, too"`
 	Registry       string     `arg:"registry,secret" doc:"URL of the registry"`
 	Env            *value.Map `arg:"env" doc:"environment variables for npm"`
@@ -119,7 +119,7 @@ type removedArgs struct {
 	_    fun.Arguments
 	Name string `arg:"name,required" doc:"name of the package"`
 	Dir  string `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	User string `arg:"user" doc:"account that runs npm"`
+	User string `arg:"user" doc:"account that runs the program"`
 }
 
 // removed makes sure that a package is not installed.
@@ -180,7 +180,7 @@ func nothing(v value.Value) bool {
 type bootstrapArgs struct {
 	_      fun.Arguments
 	Name   string `arg:"name,required,path" doc:"directory of the project"`
-	User   string `arg:"user" doc:"account that runs npm"`
+	User   string `arg:"user" doc:"account that runs the program"`
 	Silent bool   `arg:"silent" default:"True" doc:"do not let npm show messages"`
 }
 
@@ -208,7 +208,7 @@ func bootstrap(ctx context.Context, c *fun.Call, a *bootstrapArgs) fun.Ret {
 type cacheCleanedArgs struct {
 	_     fun.Arguments
 	Name  string `arg:"name,str|none" doc:"package; None is the whole cache"`
-	User  string `arg:"user" doc:"account that runs npm"`
+	User  string `arg:"user" doc:"account that runs the program"`
 	Force bool   `arg:"force" default:"False" doc:"clean the cache although npm thinks that this is not needed; npm 5 and later want it"`
 }
 

@@ -371,7 +371,7 @@ type removedArgs struct {
 	Timeout      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
 	User         string      `arg:"user" doc:"account that runs pip"`
 	Cwd          string      `arg:"cwd,path" doc:"working directory"`
-	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 }
 
 // removed makes sure that a package is not installed.
@@ -427,7 +427,7 @@ type uptodateArgs struct {
 	BinEnv string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
 	User   string `arg:"user" doc:"account that runs pip"`
 	Cwd    string `arg:"cwd,path" doc:"working directory"`
-	_      bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_      bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 }
 
 // uptodate upgrades all packages.

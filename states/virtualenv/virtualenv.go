@@ -71,7 +71,7 @@ type managedArgs struct {
 	PipExistsAction        string      `arg:"pip_exists_action" doc:"what to do where a path exists: s, i, w or b"`
 	PipIgnoreInstalled     bool        `arg:"pip_ignore_installed" default:"False" doc:"install whatever is installed"`
 	Proxy                  value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration"`
-	_                      bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
+	_                      bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while it runs"`
 	EnvVars                *value.Map  `arg:"env_vars" doc:"environment variables for pip"`
 	NoUseWheel             bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
 	PipUpgrade             bool        `arg:"pip_upgrade" default:"False" doc:"upgrade packages that are installed"`

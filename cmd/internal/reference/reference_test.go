@@ -77,17 +77,17 @@ func TestTablesNeedReasons(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	states := fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "thing", Load: func() fun.Module {
-		return fun.Module{Name: "thing", Kind: fun.State, Specs: []fun.Spec{{Name: "done", Args: []fun.Arg{{Name: "size", Default: value.Value(nil)}, {Name: "log", Doc: "accepted without effect; there is none"}}}}}
+		return fun.Module{Name: "thing", Kind: fun.State, Specs: []fun.Spec{{Name: "done", Args: []fun.Arg{{Name: "size", Default: value.Value(nil)}, {Name: "log", Doc: "accepted without effect; there is none"}, {Name: "gzip", Doc: "accepted"}, {Name: "mark", Type: fun.None}}}}}
 	}}})
 	c := &comparison{table: states, different: parseDifferences("# note\n\ndifferent thing.done: It is better.\n"), used: map[string]bool{}}
 	for _, tt := range []struct {
 		salt args
 		want string
 	}{
-		{args{"thing": {"name", "size", "*", "**"}}, "It is better. Accepted without effect: log."},
-		{args{"thing": {"name", "size", "age"}}, "It is better. No age. Accepted without effect: log."},
-		{args{"thing": {"name", "size"}, "win_thing": {"name", "colour"}}, "It is better. Accepted without effect: log."},
-		{args{"other": {"name", "colour", "age"}}, "It is better. No colour, age. Accepted without effect: log."},
+		{args{"thing": {"name", "size", "*", "**"}}, "It is better. No mark. Accepted without effect: log, gzip."},
+		{args{"thing": {"name", "size", "age"}}, "It is better. No mark, age. Accepted without effect: log, gzip."},
+		{args{"thing": {"name", "size"}, "win_thing": {"name", "colour"}}, "It is better. No mark. Accepted without effect: log, gzip."},
+		{args{"other": {"name", "colour", "age"}}, "It is better. No mark, colour, age. Accepted without effect: log, gzip."},
 	} {
 		c.salt = map[string]map[string]map[string]args{"state": {"thing": {"done": tt.salt}}}
 		if got := c.differences(fun.State, "thing.done"); got != tt.want {

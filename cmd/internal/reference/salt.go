@@ -223,7 +223,11 @@ func (c *comparison) differences(kind fun.Kind, name string) string {
 				what = append(what, strings.ToUpper(d[:1])+d[1:])
 			}
 			for _, a := range m.Specs[i].Args {
-				if !have[a.Name] && isIdle(a.Doc) {
+				switch {
+				case have[a.Name]:
+				case a.Type == fun.None:
+					lacks = append(lacks, a.Name)
+				case isIdle(a.Doc):
 					idle = append(idle, a.Name)
 				}
 				have[a.Name] = true
@@ -231,7 +235,7 @@ func (c *comparison) differences(kind fun.Kind, name string) string {
 		}
 	}
 	if !open {
-		lacks = lackedOf(salt, ours, have)
+		lacks = append(lacks, lackedOf(salt, ours, have)...)
 	}
 	if len(lacks) > 0 {
 		what = append(what, "No "+strings.Join(lacks, ", ")+".")
@@ -273,7 +277,7 @@ func saltFile(m *fun.Module, s *fun.Spec) string {
 // effect. Arguments that are for Windows have none in Salt either.
 func isIdle(doc string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(doc, prefix) }
-	idle := slices.ContainsFunc([]string{"accepted without effect", "accepted, has no effect", "accepted for compatibility", "accepted; output", "accepted; text"}, begins)
+	idle := doc == "accepted" || slices.ContainsFunc([]string{"accepted without effect", "accepted, has no effect", "accepted for compatibility", "accepted; output", "accepted; text"}, begins)
 	return idle && !strings.Contains(doc, "Windows")
 }
 

@@ -445,6 +445,9 @@ type applySettingsArgs struct {
 // applySettings sets the host name where that is asked for, and restarts networking.
 // Salt: salt/modules/debian_ip.py apply_network_settings.
 func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.Result, error) {
+	if a.Test {
+		return fun.Value(true)
+	}
 	o := c.Given(&a.Global)
 	named := true
 	call := func(name, arg string) (bool, error) {

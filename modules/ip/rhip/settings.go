@@ -192,6 +192,9 @@ func buildSettings(_ context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Re
 // applySettings sets the host name where that is asked for, and restarts networking.
 // Salt: salt/modules/rh_ip.py apply_network_settings.
 func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Result, error) {
+	if a.Test {
+		return fun.Value(true)
+	}
 	call := func(name, arg string) (bool, error) {
 		res, err := c.Env.Exec(ctx, name, nil, arg)
 		return value.Truth(res), err

@@ -105,7 +105,7 @@ func (a apk) texts(ctx context.Context) (*value.Map, error) {
 type listPkgsArgs struct {
 	VersionsAsList bool `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
 	Removed        bool `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which apk knows none"`
-	PurgeDesired   bool `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which apk knows none"`
+	PurgeDesired   bool `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead; there are none"`
 	_              fun.Kwargs
 }
 
@@ -194,7 +194,7 @@ func upgrading(text string) *value.Map {
 }
 
 type latestVersionArgs struct {
-	Refresh bool `arg:"refresh,kw" default:"True" doc:"update the index of packages first"`
+	Refresh bool `arg:"refresh,kw" default:"True" doc:"refresh the repositories first"`
 	_       fun.Varargs
 	_       fun.Kwargs
 }
@@ -272,7 +272,7 @@ func listUpgrades(ctx context.Context, c *fun.Call, args *listUpgradesArgs) (fun
 
 type installArgs struct {
 	nameArg
-	Refresh bool `arg:"refresh" default:"False" doc:"update the index of packages first"`
+	Refresh bool `arg:"refresh" default:"False" doc:"refresh the repositories first"`
 	pkgsArg
 	Sources    []value.Value `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
 	Version    string        `arg:"version,kw" doc:"version to install, or comparisons such as >=1.2; apk keeps to it in upgrades"`

@@ -17,7 +17,7 @@ type pkgsArg struct {
 
 type refreshArg struct {
 	_       fun.Arguments
-	Refresh bool `arg:"refresh" default:"True" doc:"update the index of packages first"`
+	Refresh bool `arg:"refresh" default:"True" doc:"refresh the repositories first"`
 }
 
 var specs = []fun.Spec{

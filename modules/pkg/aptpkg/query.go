@@ -230,7 +230,7 @@ func upgradeAvailable(ctx context.Context, c *fun.Call, args *upgradeAvailableAr
 }
 
 type listUpgradesArgs struct {
-	Refresh     bool `arg:"refresh" default:"True" doc:"refresh the lists of apt first"`
+	Refresh     bool `arg:"refresh" default:"True" doc:"refresh the repositories first"`
 	DistUpgrade bool `arg:"dist_upgrade" default:"True" doc:"list what apt-get dist-upgrade would do rather than apt-get upgrade"`
 	cacheArg
 	repoArg
@@ -322,7 +322,7 @@ func (a *apt) available(ctx context.Context, names []string) (*value.Map, error)
 
 type showArgs struct {
 	Filter  []string `arg:"filter,kw,comma[str]" doc:"keys to return; default: all"`
-	Refresh bool     `arg:"refresh,kw" default:"False" doc:"refresh the lists of apt first"`
+	Refresh bool     `arg:"refresh,kw" default:"False" doc:"refresh the repositories first"`
 	_       fun.Varargs
 	_       fun.Kwargs
 }

@@ -152,7 +152,7 @@ func removable(text string) []string {
 }
 
 type upgradeArgs struct {
-	Refresh     bool                   `arg:"refresh" default:"True" doc:"refresh the lists of apt first"`
+	Refresh     bool                   `arg:"refresh" default:"True" doc:"refresh the repositories first"`
 	DistUpgrade bool                   `arg:"dist_upgrade" default:"False" doc:"also install and remove packages where that is needed"`
 	Pkgs        fun.Opt[[]value.Value] `arg:"pkgs,kw" doc:"upgrade only these packages"`
 	repoArg

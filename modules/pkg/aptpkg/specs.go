@@ -34,7 +34,7 @@ type simulateArg struct {
 }
 
 type latestArgs struct {
-	Refresh bool `arg:"refresh,kw" default:"True" doc:"refresh the lists of apt first"`
+	Refresh bool `arg:"refresh,kw" default:"True" doc:"refresh the repositories first"`
 	repoArg
 	cacheArg
 	ShowInstalled bool `arg:"show_installed,kw" default:"False" doc:"return the version of packages that are up to date, too, rather than an empty string"`

@@ -115,7 +115,7 @@ func (p *pacman) texts(ctx context.Context) (*value.Map, error) {
 type listPkgsArgs struct {
 	VersionsAsList bool `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
 	Removed        bool `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which pacman knows none"`
-	PurgeDesired   bool `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which pacman knows none"`
+	PurgeDesired   bool `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead; there are none"`
 	rootArg
 	_ fun.Kwargs
 }

@@ -37,7 +37,7 @@ type installation struct {
 
 type installArgs struct {
 	Name         string            `arg:"name" doc:"name of the package, or several with commas between them"`
-	Refresh      bool              `arg:"refresh" default:"False" doc:"fetch the metadata of repositories first"`
+	Refresh      bool              `arg:"refresh" default:"False" doc:"refresh the repositories first"`
 	SkipVerify   bool              `arg:"skip_verify" default:"False" doc:"do not check signatures"`
 	Pkgs         []value.Value     `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
 	Sources      []value.Value     `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
@@ -536,7 +536,7 @@ type upgradeList struct {
 	_            fun.Arguments
 	Name         string        `arg:"name" doc:"upgrade only this package, or several with commas between them"`
 	Pkgs         []value.Value `arg:"pkgs" doc:"upgrade only these packages; name is ignored"`
-	Refresh      bool          `arg:"refresh" default:"True" doc:"fetch the metadata of repositories first"`
+	Refresh      bool          `arg:"refresh" default:"True" doc:"refresh the repositories first"`
 	SkipVerify   bool          `arg:"skip_verify" default:"False" doc:"do not check signatures"`
 	Normalize    bool          `arg:"normalize" default:"True" doc:"strip the architecture of the machine from names"`
 	Minimal      bool          `arg:"minimal" default:"False" doc:"upgrade only to the next version that fixes a fault"`

@@ -18,7 +18,7 @@ type listPkgsArgs struct {
 	VersionsAsList bool        `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
 	Attr           value.Value `arg:"attr,kw,comma[str]" doc:"attributes to return in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"`
 	Removed        bool        `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which rpm knows none"`
-	PurgeDesired   bool        `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which rpm knows none"`
+	PurgeDesired   bool        `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead; there are none"`
 	_              fun.Kwargs
 }
 
@@ -166,7 +166,7 @@ func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs)
 }
 
 type listUpgradesArgs struct {
-	Refresh bool `arg:"refresh" default:"True" doc:"fetch the metadata of repositories first"`
+	Refresh bool `arg:"refresh" default:"True" doc:"refresh the repositories first"`
 	repoArgs
 	_ fun.Kwargs
 }
@@ -300,9 +300,7 @@ func (y *yum) available(ctx context.Context, a *repoArgs, q repoQuery) (*value.M
 	if q.cacheOnly {
 		args = append(args, "-C")
 	}
-	for _, s := range a.Setopt {
-		args = append(args, "--setopt", s)
-	}
+	args = append(args, a.settings()...)
 	if len(repos) == 0 {
 		return value.NewMap(0), nil
 	}
@@ -343,7 +341,7 @@ func (y *yum) available(ctx context.Context, a *repoArgs, q repoQuery) (*value.M
 // enabledRepos returns the repositories that a call means: those of fromrepo, or all
 // that are enabled.
 func (y *yum) enabledRepos(a *repoArgs, strict bool) ([]string, error) {
-	if from := a.Fromrepo; len(from) > 0 {
+	if from := a.from(); len(from) > 0 {
 		return from, nil
 	}
 	repos, err := y.repositories(nil, strict)
@@ -452,7 +450,7 @@ func (y *yum) notDNF5(what string) error {
 }
 
 type listPatchesArgs struct {
-	Refresh bool `arg:"refresh" default:"False" doc:"fetch the metadata of repositories first"`
+	Refresh bool `arg:"refresh" default:"False" doc:"refresh the repositories first"`
 	_       fun.Kwargs
 }
 

@@ -19,7 +19,7 @@ type repoArgs struct {
 
 type refreshArg struct {
 	_       fun.Arguments
-	Refresh bool `arg:"refresh,kw" default:"True" doc:"fetch the metadata of repositories first"`
+	Refresh bool `arg:"refresh,kw" default:"True" doc:"refresh the repositories first"`
 }
 
 type attrArg struct {

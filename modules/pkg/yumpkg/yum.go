@@ -166,11 +166,7 @@ func lockLine(text string) string {
 // Salt: salt/modules/yumpkg.py _get_options.
 func (a *repoArgs) options() []string {
 	var args []string
-	from := a.Fromrepo
-	if len(from) == 0 {
-		from = a.Repo
-	}
-	if len(from) > 0 {
+	if from := a.from(); len(from) > 0 {
 		args = append(args, "--disablerepo=*", "--enablerepo="+strings.Join(from, ","))
 	} else {
 		for _, r := range a.Disablerepo {
@@ -180,6 +176,20 @@ func (a *repoArgs) options() []string {
 			args = append(args, "--enablerepo="+r)
 		}
 	}
+	return append(args, a.settings()...)
+}
+
+// from returns the only repositories that a call means; none: any.
+func (a *repoArgs) from() []string {
+	if len(a.Fromrepo) == 0 {
+		return a.Repo
+	}
+	return a.Fromrepo
+}
+
+// settings returns the options that choose no repositories.
+func (a *repoArgs) settings() []string {
+	var args []string
 	if v := a.Disableexcludes; v != "" {
 		args = append(args, "--disableexcludes="+v)
 	}

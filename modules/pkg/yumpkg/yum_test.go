@@ -193,6 +193,7 @@ func TestQueries(t *testing.T) {
 		{"call pkg.list_upgrades", "{'foo': '2.0-1'}"},
 		{"call pkg.list_repo_pkgs [foo]", "{'foo': ['2.0-1', '1.1-1', '1.0-1']}"},
 		{"call pkg.list_repo_pkgs {byrepo: true, fromrepo: two}", "{'two': {'foo': ['3.0-1']}}"},
+		{"call pkg.list_repo_pkgs {byrepo: true, repo: two}", "{'two': {'foo': ['3.0-1']}}"},
 		{"call pkg.refresh_db", "True"},
 		{"call pkg.list_patches", "{'RHSA-2024:1': {'installed': True, 'summary': ['foo-1.0-1.noarch']}, 'RHSA-2024:2': {'installed': False, 'summary': ['foo-2.0-1.noarch', 'epo-2.0-1.noarch']}}"},
 		{"call pkg.list_installed_patches", "{'RHSA-2024:1': {'installed': True, 'summary': ['foo-1.0-1.noarch']}}"},

@@ -21,7 +21,7 @@ type listPkgsArgs struct {
 	Includes     []string    `arg:"includes,comma[str]" doc:"also list what is installed of these kinds: patch, pattern, product"`
 	Attr         value.Value `arg:"attr,kw,comma[str]" doc:"attributes to return in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"`
 	Removed      bool        `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which rpm knows none"`
-	PurgeDesired bool        `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which rpm knows none"`
+	PurgeDesired bool        `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead; there are none"`
 	_            fun.Kwargs
 }
 
