@@ -610,7 +610,8 @@ func (j *job) tar(ctx context.Context) (names []string, failed *value.Map, err e
 	if out.Status != 0 {
 		return nil, value.MapOf("pid", int64(out.PID), "retcode", int64(out.Status), "stdout", text(out.Stdout), "stderr", text(out.Stderr)), nil
 	}
-	return strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == '\n' }), nil, nil
+	names = strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == '\n' })
+	return archives.Trim(names, j.a.TrimOutput), nil, nil
 }
 
 // explain says why the archive is unpacked.

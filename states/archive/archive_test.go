@@ -136,6 +136,17 @@ func TestExtracted(t *testing.T) {
 	}
 }
 
+// TestTrimOutput: what tar(1) prints is trimmed as what brine unpacks itself.
+func TestTrimOutput(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fake.OnCommand("tar xv --strip-components=1 -f /salt/pk.tar", host.Output{Stdout: []byte("pk/one\npk/inner/two\n")})
+	want := "True /salt/pk.tar extracted to /cut/, due to absence of one or more files/dirs. Output was trimmed to 1 number of lines {'directories_created': ['/cut/'], 'extracted_files': ['pk/one']}"
+	if got := r.run(false, "name", "/cut", "source", "/salt/pk.tar", "options", "--strip-components=1", "enforce_toplevel", false, "trim_output", int64(1)); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 // TestHashUpdate unpacks an archive with another digest once, and again where
 // that failed or was only tried.
 func TestHashUpdate(t *testing.T) {
