@@ -156,6 +156,9 @@ func (s *Server) jobIn(ctx context.Context, jid string, x Scope) error {
 			return err
 		}
 		parent := j.Load.Str("orchestration_jid")
+		if parent == "" && x.called(j.Load) {
+			return nil
+		}
 		if parent == "" {
 			break
 		}

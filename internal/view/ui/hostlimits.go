@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,21 @@ func ofHosts(_ *Server, r *http.Request, x Scope) error {
 	return nil
 }
 
+// ofFunction is the rule of a function on hosts; "": the form names it.
+func ofFunction(name string) scopeRule {
+	return func(_ *Server, r *http.Request, x Scope) error {
+		if !x.allows(kept.Functions, cmp.Or(name, strings.TrimSpace(r.PostForm.Get("function")))) {
+			return errScope(x)
+		}
+		return nil
+	}
+}
+
+// called reports whether a job that belongs to no other is a function that the limits name.
+func (x Scope) called(load *value.Map) bool {
+	return len(x.Functions) > 0 && x.allows(kept.Functions, load.Str("fun"))
+}
+
 // ofWholeRun is ofRun for what concerns all hosts of a run, such as its end.
 func ofWholeRun(s *Server, r *http.Request, x Scope) error {
 	if err := ofRun(s, r, x); err != nil || len(x.Hosts) == 0 {
@@ -163,9 +179,7 @@ func (g granted) matchToRun(ctx context.Context, expr string) ([]string, error) 
 // seesRecurring reports whether a schedule of a queue may be seen; runs is what it runs, such
 // as "chain friday".
 func (x Scope) seesRecurring(runs string) bool {
-	kind, name, _ := strings.Cut(runs, " ")
-	name, _, _ = strings.Cut(name, "@") // the label of answers
-	return x.allows(kind+"s", name)
+	return !slices.ContainsFunc(subjectsOf(runs), func(o subject) bool { return !x.allows(o.kind, o.name) })
 }
 
 // recurs returns an error unless workers may run something again and again for somebody with
@@ -196,11 +210,8 @@ func (x Scope) recursNow(ctx context.Context, b Backend, name string) error {
 
 // newRecurring is the rule of a schedule that somebody adds.
 func newRecurring(_ *Server, r *http.Request, x Scope) error {
-	runs := strings.TrimSpace(r.PostForm.Get("what"))
-	if t := strings.TrimSpace(r.PostForm.Get("template")); t != "" {
-		runs = "template " + t
-	}
-	return x.recurs(runs)
+	kind, what := recurs(r.PostForm)
+	return x.recurs(kind + " " + what)
 }
 
 // ofRecurring is the rule of an existing schedule.
@@ -378,6 +389,9 @@ func (s *Server) listsJob(ctx context.Context, files *jobs.Files, row *jobs.Row,
 			return false, nil // nobody knows what it belongs to
 		}
 		jid, load = parent, j.Load
+	}
+	if limits.called(load) {
+		return true, nil
 	}
 	err := s.executionIn(ctx, jid, limits)
 	if _, beyond := errors.AsType[*apiError](err); beyond {

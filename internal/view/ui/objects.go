@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"brine/internal/fleet/approval"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/kept"
 )
 
@@ -66,8 +67,8 @@ func pageRules() map[string]scopeRule {
 		"GET /jobs/{jid}":      ofJob, "POST /jobs/{jid}/resume": ofExecution,
 		"POST /jobs/{jid}/retry": ofHosts,
 		"GET /audit":             filtered,
-		"GET /hosts":             ofHosts, "GET /hosts/{id}": ofHosts, "POST /hosts/ping": ofHosts,
-		"POST /hosts/facts": ofHosts, "POST /hosts/run": ofHosts, "POST /hosts/chain": ofHosts, "GET /targets": ofHosts,
+		"GET /hosts":             ofHosts, "GET /hosts/{id}": ofHosts, "POST /hosts/ping": ofFunction(pingFunction),
+		"POST /hosts/facts": ofFunction(facts.Function), "POST /hosts/run": ofFunction(""), "POST /hosts/chain": ofHosts, "GET /targets": ofHosts,
 		"GET /drift":     ofHosts,
 		"GET /recurring": filtered, "POST /recurring": newRecurring,
 		"POST /recurring/{name}/pause": ofRecurring, "POST /recurring/{name}/resume": ofRecurring, "POST /recurring/{name}/remove": ofRecurring,
@@ -155,8 +156,11 @@ func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 				continue
 			}
 			err := CheckGlobs(names)
-			if err == nil && key == "hosts" {
+			switch {
+			case err == nil && key == "hosts":
 				err = CheckHosts(names)
+			case err == nil && key == "functions":
+				err = CheckFunctions(names)
 			}
 			if err != nil {
 				return x, err
