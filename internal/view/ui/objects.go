@@ -17,11 +17,11 @@ import (
 // and API alike; see hostlimits.go for hosts.
 
 // limits are what a visitor is limited to.
-func (v *visit) limits() Scope {
+func (v *visit) limits() *Scope {
 	if v.token != nil {
-		return v.token.Scope
+		return &v.token.Scope
 	}
-	return v.scope
+	return &v.scope
 }
 
 // rule is the rule of a route for those who are limited; nil: it is not for them.
@@ -79,7 +79,7 @@ func pageRules() map[string]scopeRule {
 // newName is the rule of what has its name in the path, and of forms that give a further
 // name: of a chain that is made, copied or renamed.
 func newName(kind, param string) scopeRule {
-	return func(_ *Server, r *http.Request, x Scope) error {
+	return func(_ *Server, r *http.Request, x *Scope) error {
 		if param != "" && !x.allows(kind, r.PathValue(param)) {
 			return errScope(x)
 		}
@@ -91,7 +91,7 @@ func newName(kind, param string) scopeRule {
 }
 
 // within leaves out of a catalogue what a visitor may not see.
-func (c *Catalogue) within(x Scope) *Catalogue {
+func (c *Catalogue) within(x *Scope) *Catalogue {
 	if !x.Limited() {
 		return c
 	}
@@ -105,7 +105,7 @@ func (c *Catalogue) within(x Scope) *Catalogue {
 }
 
 // asked leaves out questions that a visitor may not see.
-func (x Scope) asked(all []*approval.Entry) []*approval.Entry {
+func (x *Scope) asked(all []*approval.Entry) []*approval.Entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e *approval.Entry) bool { return !x.allows(e.Kind+"s", e.Name) })
 }
 

@@ -48,7 +48,7 @@ func RightWords() []string {
 
 // CheckRights returns an error if rights give nothing to who has a role, or if a limit only
 // looks like one.
-func (x Scope) CheckRights(role Role) error {
+func (x *Scope) CheckRights(role Role) error {
 	if len(x.Functions) > 0 && role < Editor && len(x.Rights["editor.functions"]) == 0 {
 		return fmt.Errorf("functions= is a limit, and the role %s runs no functions: give editor.functions=, which lets it run some", role)
 	}
@@ -95,7 +95,7 @@ func (x *Scope) AddRights(words []string) error {
 }
 
 // roleFor is the role for an object, at least a given one.
-func (x Scope) roleFor(least Role, kind, name string) Role {
+func (x *Scope) roleFor(least Role, kind, name string) Role {
 	if kind == kept.Functions && !functionName().MatchString(name) { // such as several at once
 		return least
 	}

@@ -336,7 +336,7 @@ func TestRightsRecurring(t *testing.T) {
 		}
 	}
 	// Limits are held against the whole name, too.
-	if (Scope{Orchestrations: []string{"a"}}).seesRecurring("orchestration a@b") || (Scope{Orchestrations: []string{"a*"}}).seesRecurring("orchestration a,secret") || !(Scope{Templates: []string{"a"}}).seesRecurring("template a@b") {
+	if (&Scope{Orchestrations: []string{"a"}}).seesRecurring("orchestration a@b") || (&Scope{Orchestrations: []string{"a*"}}).seesRecurring("orchestration a,secret") || !(&Scope{Templates: []string{"a"}}).seesRecurring("template a@b") {
 		t.Error("limits are held against a part of a name")
 	}
 }

@@ -177,7 +177,7 @@ func (c *lowCall) begin(spec runSpec) (*run, error) {
 }
 
 // scope is what the token of a chunk is limited to.
-func (c *lowCall) scope() Scope { return c.v.limits() }
+func (c *lowCall) scope() *Scope { return c.v.limits() }
 
 // wait waits for the end of a run, and returns its record.
 func (c *lowCall) wait(x *run) (*jobs.Job, error) {

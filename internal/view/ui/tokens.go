@@ -48,15 +48,15 @@ type Scope struct {
 }
 
 // Limited reports whether there is a limit.
-func (x Scope) Limited() bool { return x.byName() || len(x.Hosts) > 0 }
+func (x *Scope) Limited() bool { return x.byName() || len(x.Hosts) > 0 }
 
 // byName reports whether what can be run is limited.
-func (x Scope) byName() bool {
+func (x *Scope) byName() bool {
 	return len(x.Orchestrations)+len(x.Chains)+len(x.Templates)+len(x.Functions)+len(x.Events) > 0
 }
 
 // allows reports whether something may be seen and run; kind is that of a runSpec.
-func (x Scope) allows(kind, name string) bool {
+func (x *Scope) allows(kind, name string) bool {
 	if !x.byName() {
 		return true
 	}
@@ -78,7 +78,7 @@ var scopeNames = []string{"orchestrations", "chains", "templates", "functions", 
 
 // Sends reports whether the token may send events with a tag: one of its prefixes, or what is
 // below one.
-func (x Scope) Sends(tag string) bool {
+func (x *Scope) Sends(tag string) bool {
 	return slices.ContainsFunc(x.Events, func(prefix string) bool {
 		prefix = strings.TrimSuffix(prefix, "/")
 		return tag == prefix || strings.HasPrefix(tag, prefix+"/")
@@ -110,7 +110,7 @@ func (x Scope) String() string {
 }
 
 // limits are the words of the scope that are limits.
-func (x Scope) limits() string {
+func (x *Scope) limits() string {
 	var words []string
 	for _, name := range scopeNames {
 		if globs := *x.lists()[name]; len(globs) > 0 {
