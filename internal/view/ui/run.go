@@ -150,7 +150,7 @@ func (x runSpec) args() []string {
 	switch {
 	case x.Test && x.Kind == kept.Orchestrations:
 		args = append(args, "test=True")
-	case x.Test:
+	case x.Test && x.Kind != kept.Functions: // there it is one of the arguments
 		args = append(args, "--test")
 	}
 	if x.Resume != "" {
