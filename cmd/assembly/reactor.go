@@ -9,4 +9,6 @@ import (
 )
 
 // reactorRunner is the runner module "reactor".
-func reactorRunner() fun.Module { return reactorrun.Module(OpenQueue, lint.Reactors) }
+func reactorRunner() fun.Module {
+	return reactorrun.Module(OpenQueue, reactorrun.Checks{Reactors: lint.Reactors, Reactions: lint.Reactions})
+}

@@ -119,8 +119,8 @@ func (t *TreeSums) add(ctx context.Context, env *fun.Env, s *fileserver.Server, 
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err != nil { // such as a link that leads nowhere, which may lead somewhere later
-				text = "unreadable: " + fi.Link
+			if err != nil {
+				text = Unreadable(fi)
 			}
 			name := saltenv + ":" + fi.Path
 			files[name] = text
@@ -129,6 +129,10 @@ func (t *TreeSums) add(ctx context.Context, env *fun.Env, s *fileserver.Server, 
 	}
 	return nil
 }
+
+// Unreadable stands for the digest of a file that nobody can be served, such as a link that
+// leads nowhere, or out of the roots. It may lead elsewhere later.
+func Unreadable(fi fun.FileInfo) string { return "unreadable: " + fi.Link }
 
 // file is the digest of a file.
 func (t *TreeSums) file(ctx context.Context, env *fun.Env, s *fileserver.Server, fi fun.FileInfo) (string, error) {

@@ -55,7 +55,8 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 which SLS files react to which tags; they are rendered with tag and data, and say
 which functions are called: local on targets, runner, wheel and caller here. The
 event is not sent to anybody. With --dry-run nothing is called: the result is what
-would be, with its arguments.
+would be, with its arguments and, where names decide, its targets. It fails if that
+could not be called: an unknown argument or SLS, a target that matches nothing.
 
 This is for one event that you have, for example in a webhook, in a job of CI or to try
 a reactor. 'brine worker --react' waits for events. See 'brine docs reactor'.

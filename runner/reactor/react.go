@@ -317,7 +317,11 @@ func reaction(env *fun.Env, c *fun.Chunk, at place, known func(fun.Kind, string)
 	spec := env.Table.Spec(r.Table(), r.Fun)
 	if spec == nil && kind != Local {
 		if err := known(r.Table(), r.Fun); err != nil { // a module of the tree may have it
-			return fault("", "%v", err)
+			hint := ""
+			if nf, ok := errors.AsType[*fun.NotFoundError](err); ok {
+				hint = nf.Hint()
+			}
+			return fault(hint, "%v", err)
 		}
 	}
 	if kind == Local {

@@ -22,11 +22,7 @@ import (
 // depends on the event.
 func Reactors(ctx context.Context, env *fun.Env, m reactor.Map) (faults, open source.Errors) {
 	files, faults := m.Files(ctx, env)
-	k := &reacting{real: env, probe: &probe{}}
-	k.env = env.Fork(func(e *fun.Env) {
-		e.OnWarn = nil
-		e.NewInvoker = func(e *fun.Env) fun.Invoker { return newInvoker(e, k.probe, true) }
-	})
+	k := newReacting(env)
 	for i := range files {
 		if ctx.Err() != nil {
 			break
@@ -34,6 +30,25 @@ func Reactors(ctx context.Context, env *fun.Env, m reactor.Map) (faults, open so
 		k.check(ctx, &files[i])
 	}
 	return distinct(append(faults, k.faults...)), distinct(k.open)
+}
+
+// Reactions checks reactions to an event that came: faults are what keeps one from being run,
+// open is what this machine cannot know.
+func Reactions(ctx context.Context, env *fun.Env, all []*reactor.Reaction) (faults, open source.Errors) {
+	k := newReacting(env)
+	for _, x := range all {
+		k.reaction(ctx, x)
+	}
+	return distinct(append(k.faults, k.wrong...)), distinct(k.open)
+}
+
+func newReacting(env *fun.Env) *reacting {
+	k := &reacting{real: env, probe: &probe{}}
+	k.env = env.Fork(func(e *fun.Env) {
+		e.OnWarn = nil
+		e.NewInvoker = func(e *fun.Env) fun.Invoker { return newInvoker(e, k.probe, true) }
+	})
+	return k
 }
 
 // A reacting checks files of reactions.

@@ -18,24 +18,32 @@ import (
 	"brine/runner/reactor"
 )
 
-// A Check checks reactors before an event comes: faults are what can never be honoured, later
-// is what depends on the event.
-type Check func(ctx context.Context, env *fun.Env, m reactor.Map) (faults, later source.Errors)
+// Checks look at reactions before they are called. faults are what can never be honoured.
+type Checks struct {
+	// Reactors looks at all files before an event comes; later is what depends on the event.
+	Reactors func(ctx context.Context, env *fun.Env, m reactor.Map) (faults, later source.Errors)
+	// Reactions looks at the reactions to an event; open is what this machine cannot know.
+	Reactions func(ctx context.Context, env *fun.Env, all []*reactor.Reaction) (faults, open source.Errors)
+}
 
 // Module returns the runner module "reactor". open opens the queue of the workers.
-func Module(open func(context.Context, *fun.Env) (*queue.Store, error), check Check) fun.Module {
+func Module(open func(context.Context, *fun.Env) (*queue.Store, error), checks Checks) fun.Module {
 	return fun.Module{Name: "reactor", Kind: fun.Runner, Doc: "Run what SLS files ask for as a reaction to an event.", Specs: []fun.Spec{
 		{
 			Name: "list", Lookup: true,
-			Do: func(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) { return list(ctx, c, check) },
+			Do: func(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) { return list(ctx, c, checks) },
 			Doc: "Return the reactors of the configuration: globs of tags, with the SLS files that react to them.\n" +
 				"It fails if a file does not exist or does not render, or a reaction can never be run, and says which.",
 			Src: "runners/reactor.py list_",
 		},
 		{
-			Name: "react", Do: react,
+			Name: "react",
+			Do: func(ctx context.Context, c *fun.Call, a *reactArgs) (fun.Result, error) {
+				return react(ctx, c, a, checks)
+			},
 			Doc: "Run what reacts to an event, and return what became of each reaction.\n" +
-				"The event is not sent to anybody. With test=True nothing is run: the result is what would be called, with its arguments.",
+				"The event is not sent to anybody. With test=True nothing is run: the result is what would be called, with its arguments,\n" +
+				"and it fails if that could not be called.",
 		},
 		{
 			Name: "trace", Lookup: true,
@@ -57,13 +65,13 @@ func place(c *fun.Call) func(string) source.Pos {
 	return func(string) source.Pos { return source.Pos{File: c.Env.Opts.Str("conf_file")} }
 }
 
-func list(ctx context.Context, c *fun.Call, check Check) (res fun.Result, err error) {
+func list(ctx context.Context, c *fun.Call, checks Checks) (res fun.Result, err error) {
 	m, err := read(c)
 	if err != nil {
 		return res, err
 	}
 	res.Value = m.Value()
-	faults, later := check(ctx, c.Env, m)
+	faults, later := checks.Reactors(ctx, c.Env, m)
 	if _, err := reactor.ReadLimits(c.Env.Opts, place(c)); err != nil {
 		faults = append(faults, source.Faults(err)...)
 	}
@@ -85,7 +93,7 @@ type reactArgs struct {
 
 // react runs the reactions to an event, one after the other: one that fails does not keep
 // the others from running.
-func react(ctx context.Context, c *fun.Call, a *reactArgs) (fun.Result, error) {
+func react(ctx context.Context, c *fun.Call, a *reactArgs, checks Checks) (fun.Result, error) {
 	m, err := read(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -122,11 +130,7 @@ func react(ctx context.Context, c *fun.Call, a *reactArgs) (fun.Result, error) {
 		test = value.Truth(c.Env.Opts.At("test"))
 	}
 	if test {
-		out := value.NewList()
-		for _, r := range all {
-			out.Append(r.Value())
-		}
-		return fun.Value(out)
+		return dry(ctx, c, all, checks)
 	}
 	out, res := value.NewMap(len(all)), fun.Result{}
 	for _, r := range all {
@@ -141,6 +145,67 @@ func react(ctx context.Context, c *fun.Call, a *reactArgs) (fun.Result, error) {
 	}
 	res.Value = out
 	return res, nil
+}
+
+// dry returns what would be called, and says what could not be.
+func dry(ctx context.Context, c *fun.Call, all []*reactor.Reaction, checks Checks) (fun.Result, error) {
+	out, res := value.NewList(), fun.Result{}
+	faults, open := checks.Reactions(ctx, c.Env, all)
+	for _, r := range all {
+		m := r.Value()
+		if r.Kind == reactor.Local {
+			ids, err := targets(ctx, c.Env, r)
+			if err != nil {
+				faults = append(faults, &source.Error{Pos: r.Pos, Err: fmt.Errorf("reaction %s: %w", r.ID, err)})
+			}
+			if ids != nil {
+				m.Set("targets", value.Strings(ids...))
+			}
+		}
+		out.Append(m)
+	}
+	for _, f := range faults {
+		c.Env.Fault(f)
+		res.Retcode = 1
+	}
+	for _, f := range open {
+		c.Env.Note("not checked: %v", f)
+	}
+	res.Value = out
+	return res, nil
+}
+
+// targets returns on what a reaction would run, nil where nobody can say that without asking
+// machines.
+func targets(ctx context.Context, env *fun.Env, r *reactor.Reaction) ([]string, error) {
+	switch {
+	case env.Fleet == nil:
+		return nil, errNoTargets
+	case env.Opts.At("fleets") != nil || !slices.Contains([]string{"", "glob", "pcre", "list"}, r.TgtType):
+		return nil, nil
+	}
+	ids, err := env.Fleet.Match(ctx, r.Tgt, r.TgtType)
+	if err != nil {
+		return nil, err
+	}
+	var outside []string
+	if l, ok := env.Fleet.(fun.Limited); ok {
+		ids, outside = l.Cut(ids)
+	}
+	if len(ids) == 0 {
+		return []string{}, noTarget(r, outside)
+	}
+	return ids, nil
+}
+
+var errNoTargets = errors.New("this machine reaches no targets")
+
+// noTarget says why a reaction has no target; outside are those that --limit leaves out.
+func noTarget(r *reactor.Reaction, outside []string) error {
+	if len(outside) > 0 {
+		return fmt.Errorf("no target is within --limit, which leaves out %s", fun.Some(outside))
+	}
+	return fmt.Errorf("no target matches %q (%s)", value.Str(r.Tgt), r.TgtType)
 }
 
 // nobody is the error of an event that nothing reacts to.
@@ -199,7 +264,7 @@ func local(ctx context.Context, c *fun.Call, r *reactor.Reaction, ret *value.Map
 		return ret
 	}
 	if c.Env.Fleet == nil {
-		return fail("this machine reaches no targets")
+		return fail("%v", errNoTargets)
 	}
 	job := r.Job()
 	job.OrchJID, job.Step = c.Env.JID, r.ID
@@ -231,10 +296,8 @@ func local(ctx context.Context, c *fun.Call, r *reactor.Reaction, ret *value.Map
 		return fail("interrupted")
 	case err != nil:
 		return fail("%v", err)
-	case len(sum.Targets) == 0 && len(sum.Outside) > 0:
-		return fail("not run: no target is within --limit, which leaves out %s", fun.Some(sum.Outside))
 	case len(sum.Targets) == 0:
-		return fail("not run: no target matches %q (%s)", value.Str(r.Tgt), r.TgtType)
+		return fail("not run: %v", noTarget(r, sum.Outside))
 	case len(failed) > 0:
 		return fail("%s failed on %s", r.Fun, strings.Join(failed, ", "))
 	}
