@@ -350,7 +350,7 @@ func (p *pages) viewerSees(viewer *account) {
 func (p *pages) operatorTypes(operator *account) {
 	t := p.t
 	t.Helper()
-	// A host that cannot be asked is not left out without a word.
+	// A host that cannot be asked is not left out silently.
 	if _, text, _ := operator.get("/targets?expr=G@os:none"); !strings.Contains(text, "the grains of far are not known, so it is not matched by them") {
 		t.Errorf("by a grain of an unreachable host: %s", text)
 	}

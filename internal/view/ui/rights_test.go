@@ -481,8 +481,8 @@ func TestFunctionLimitsHostile(t *testing.T) {
 	status(t, "a right beyond the limit", w, http.StatusForbidden)
 	for line, text := range map[string]string{
 		"ann:operator:-:functions=test.*":        "give editor.functions=",
-		"ann:viewer:-:editor.functions=cmd":      "no glob for functions",
-		"ann:editor:-:functions=cmd":             "no glob for functions",
+		"ann:viewer:-:editor.functions=cmd":      "not a glob for functions",
+		"ann:editor:-:functions=cmd":             "not a glob for functions",
 		"ann:editor:-:editor.functions=cmd.run":  "gives nothing",
 		"ann:viewer:-:operator.functions=test.*": "unknown word",
 	} {

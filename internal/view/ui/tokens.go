@@ -134,7 +134,7 @@ func CheckGlobs(globs []string) error {
 func CheckFunctions(globs []string) error {
 	for _, g := range globs {
 		if g != "*" && !strings.Contains(g, ".") {
-			return fmt.Errorf("%q is no glob for functions, such as test.* or state.apply", g)
+			return fmt.Errorf("%q is not a glob for functions, such as test.* or state.apply", g)
 		}
 	}
 	return CheckGlobs(globs)
