@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -32,20 +31,7 @@ func TestUIClient(t *testing.T) {
 		hosts = 100
 	}
 	dir := t.TempDir()
-	sshd := sshtest.Start(t, sshtest.Options{Env: []string{"BRINE_TEST_RUN=1"}})
-	var roster strings.Builder
-	for i, addr := range sshd.Hosts(hosts) {
-		fmt.Fprintf(&roster, "web%d: {host: %s}\n", i, addr)
-	}
-	p := pagesOf(t, dir, map[string]string{
-		"roster":           roster.String(),
-		".ssh/known_hosts": read(t, sshd.KnownHosts),
-		"master": "id: ctl\ncachedir: " + dir + "/cache\nfile_roots: {base: [" + dir + "/tree]}\nqueue: {store: sqlite3, database: " + dir + "/queue.db}\nchains_dir: " + dir + "/chains\n" +
-			fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\nssh_max_procs: %d\n", sshd.User, sshd.Key, sshd.Port, hosts),
-		"tree/once.sls": "once:\n  cmd.run:\n    - name: echo {{ grains.id }} >> " + dir + "/ran; read go < " + dir + "/gate; echo done{% if grains.id in ['web3', 'web7'] %}; echo disk is full >&2; exit 1{% endif %}\n",
-	})
-	p.env = append(p.env, "SSH_AUTH_SOCK=")
-	gate := fifo(t, dir+"/gate")
+	p, _, gate := pagesOverSSH(t, dir, hosts, hosts, "", "web3", "web7")
 	ann, ben := p.program("ann", "--role", "editor"), p.program("ben", "--role", "operator")
 	p.serve("--tokens", p.tokens())
 

@@ -21,6 +21,27 @@ import (
 	"brine/internal/testkit/sshtest"
 )
 
+// pagesOverSSH are pages of hosts web0, web1 and so on that SSH reaches, atOnce of them at once. The
+// state once has each add a line to the file ran, and go on when it can read a line of the
+// gate; those that fail say why. More is for the file of the controller's configuration.
+func pagesOverSSH(t *testing.T, dir string, hosts, atOnce int, more string, failing ...string) (*pages, *sshtest.Server, *os.File) {
+	t.Helper()
+	sshd := sshtest.Start(t, sshtest.Options{Env: []string{"BRINE_TEST_RUN=1"}})
+	var roster strings.Builder
+	for i, addr := range sshd.Hosts(hosts) {
+		fmt.Fprintf(&roster, "web%d: {host: %s}\n", i, addr)
+	}
+	p := pagesOf(t, dir, map[string]string{
+		"roster":           roster.String(),
+		".ssh/known_hosts": read(t, sshd.KnownHosts),
+		"master": "id: ctl\ncachedir: " + dir + "/cache\nfile_roots: {base: [" + dir + "/tree]}\nqueue: {store: sqlite3, database: " + dir + "/queue.db}\nchains_dir: " + dir + "/chains\n" + more +
+			fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\nssh_max_procs: %d\n", sshd.User, sshd.Key, sshd.Port, atOnce),
+		"tree/once.sls": "once:\n  cmd.run:\n    - name: echo {{ grains.id }} >> " + dir + "/ran; read go < " + dir + "/gate; echo done{% if grains.id in ['" + strings.Join(failing, "', '") + "'] %}; echo disk is full >&2; exit 1{% endif %}\n",
+	})
+	p.env = append(p.env, "SSH_AUTH_SOCK=")
+	return p, sshd, fifo(t, dir+"/gate")
+}
+
 // TestUIConsole has two people with different roles build, check, approve, schedule and run a
 // chain over many SSH hosts, two of which fail, while the server is killed, restarted and
 // upgraded; a webhook starts it, and a receiver is told of it. Nothing is lost or run twice.
@@ -32,24 +53,10 @@ func TestUIConsole(t *testing.T) {
 		hosts, atOnce = 100, 20
 	}
 	rcv := newHookReceiver(t, loopback(t, "127.0.0.1:0"))
-	sshd := sshtest.Start(t, sshtest.Options{Env: []string{"BRINE_TEST_RUN=1"}})
 	dir := t.TempDir()
-	var roster strings.Builder
-	for i, addr := range sshd.Hosts(hosts) {
-		fmt.Fprintf(&roster, "web%d: {host: %s}\n", i, addr)
-	}
-	p := pagesOf(t, dir, map[string]string{
-		"roster":           roster.String(),
-		".ssh/known_hosts": read(t, sshd.KnownHosts),
-		"master": "id: ctl\ncachedir: " + dir + "/cache\nfile_roots: {base: [" + dir + "/tree]}\nqueue: {store: sqlite3, database: " + dir + "/queue.db}\nchains_dir: " + dir + "/chains\n" +
-			"notify: {all: {kind: webhook, url: '" + rcv.URL + "', events: [succeeded, failed, waiting], allow_private: 127.0.0.1}}\n" +
-			fmt.Sprintf("ssh_user: %s\nssh_priv: %s\nssh_port: %d\nssh_max_procs: %d\n", sshd.User, sshd.Key, sshd.Port, atOnce),
-		"tree/once.sls": "once:\n  cmd.run:\n    - name: echo {{ grains.id }} >> " + dir + "/ran; read go < " + dir + "/gate; echo done{% if grains.id in ['web7', 'web32'] %}; echo disk is full >&2; exit 1{% endif %}\n",
-	})
-	p.env = append(p.env, "SSH_AUTH_SOCK=")
+	p, sshd, gate := pagesOverSSH(t, dir, hosts, atOnce,
+		"notify: {all: {kind: webhook, url: '"+rcv.URL+"', events: [succeeded, failed, waiting], allow_private: 127.0.0.1}}\n", "web7", "web32")
 	p.exe = installed(t, dir)
-	// Each line lets one host go on.
-	gate := fifo(t, dir+"/gate")
 	ran := func() []string {
 		text, _ := os.ReadFile(dir + "/ran")
 		out := strings.Fields(string(text))

@@ -350,6 +350,10 @@ func (p *pages) viewerSees(viewer *account) {
 func (p *pages) operatorTypes(operator *account) {
 	t := p.t
 	t.Helper()
+	// A host that cannot be asked is not left out silently.
+	if _, text, _ := operator.get("/targets?expr=G@os:none"); !strings.Contains(text, "the grains of far are not known, so it is not matched by them") {
+		t.Errorf("by a grain of an unreachable host: %s", text)
+	}
 	out := p.dir + "/files/out"
 	write := func(text, target string) (int, string, string) {
 		return operator.post("/templates/write", "op", "run", "confirm", "yes", "t:web", target, "v:text", text, "v:api_token", "typed-token-1")

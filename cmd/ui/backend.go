@@ -339,11 +339,28 @@ func (b *backend) Match(ctx context.Context, expr string, sight ui.MatchLevel) (
 		if err != nil {
 			return err
 		}
+		var unasked []string // hosts that do not say whether they are meant
+		if f, ok := env.Fleet.(*fleet.Fleet); ok {
+			warn := f.Warn
+			f.Warn = func(w fun.Warning) {
+				unasked = append(unasked, shown(s.Secrets, w.Text)+".")
+				if warn != nil {
+					warn(w)
+				}
+			}
+		}
 		ids, err = library.MatchExpr(ctx, env, e)
+		if n := len(unasked) - maxUnasked; n > 0 {
+			unasked = append(unasked[:maxUnasked], fmt.Sprintf("So it is for %d more.", n))
+		}
+		note = strings.Join(unasked, " ")
 		return err
 	})
 	return ids, note, err
 }
+
+// maxUnasked is how many hosts are named that could not be asked whether they are meant.
+const maxUnasked = 5
 
 // known finds those of the listed machines that an expression means, without anything
 // being connected to: neither machines nor masters nor the bus of events. facts are kept

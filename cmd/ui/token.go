@@ -82,16 +82,16 @@ secret. This is the only time that it is shown: the file has a hash of it.
 
 Roles: viewer (look), operator (also run), editor (also any job again).
 
-With --chains, --orchestrations or --templates, the token can see and run only what
-has one of these names: globs, separated by commas. Kinds that are not given are not
+With --chains, --orchestrations, --templates or --functions, the token can see and run
+only what has one of these names: globs, separated by commas. Kinds that are not given are not
 allowed then, nor is what concerns everything, such as the list of hosts.
 
 With --hosts, it reaches only hosts with these IDs, and sees only what they returned: a run
 is refused that has other targets. Alone, this does not limit what can be run.
 
-With --right, it has a higher role than --role for the chains, orchestrations or
-templates with these names, as far as it can see them: operator.chains=,
-operator.orchestrations=, operator.templates=, editor.chains=.
+With --right, it has a higher role than --role for the chains, orchestrations, templates
+or functions with these names, as far as it can see them: operator.chains=,
+operator.orchestrations=, operator.templates=, editor.chains=, editor.functions=.
 
 With --events, the token can send events whose tags begin with one of these prefixes,
 and nothing else. Name the token as the machine that uses it: that is the id of its
@@ -107,6 +107,7 @@ events.`,
 	f.StringSliceVar(&o.scope.Orchestrations, "orchestrations", nil, "only orchestrations with these names")
 	f.StringSliceVar(&o.scope.Chains, "chains", nil, "only chains with these names")
 	f.StringSliceVar(&o.scope.Templates, "templates", nil, "only templates with these names")
+	f.StringSliceVar(&o.scope.Functions, "functions", nil, "only functions with these names")
 	f.StringSliceVar(&o.scope.Hosts, "hosts", nil, "only hosts with these IDs")
 	f.StringSliceVar(&o.scope.Events, "events", nil, "only events whose tags begin with these prefixes")
 	app.RepeatedVar(f, &o.rights, "right", "", "a higher role for some names, such as operator.chains=deploy-*; may be repeated")
@@ -126,22 +127,22 @@ func addToken(a *app.App, c *cobra.Command, o *tokenOptions, name string) error 
 	if err := x.Scope.AddRights(o.rights); err != nil {
 		return app.Usagef(c, "--right: %s", err)
 	}
-	if err := x.Scope.CheckRights(x.Role); err != nil {
-		return app.Usagef(c, "--right: %s", err)
-	}
 	if x.Expires, err = expiry(o.expires, x.Created); err != nil {
 		return app.Usagef(c, "--expires: %s", err)
 	}
 	for _, x := range []struct {
 		flag  string
 		globs []string
-	}{{"orchestrations", o.scope.Orchestrations}, {"chains", o.scope.Chains}, {"templates", o.scope.Templates}, {"hosts", o.scope.Hosts}, {"events", o.scope.Events}} {
+	}{{"orchestrations", o.scope.Orchestrations}, {"chains", o.scope.Chains}, {"templates", o.scope.Templates}, {"functions", o.scope.Functions}, {"hosts", o.scope.Hosts}, {"events", o.scope.Events}} {
 		err := ui.CheckGlobs(x.globs)
 		if x.flag == "events" {
 			err = ui.CheckPrefixes(x.globs)
 		}
-		if err == nil && x.flag == "hosts" {
+		switch {
+		case err == nil && x.flag == "hosts":
 			err = ui.CheckHosts(x.globs)
+		case err == nil && x.flag == "functions":
+			err = ui.CheckFunctions(x.globs)
 		}
 		if err == nil && c.Flags().Changed(x.flag) && len(x.globs) == 0 { // else the token had no limit
 			err = errors.New("give at least one name")
@@ -149,6 +150,9 @@ func addToken(a *app.App, c *cobra.Command, o *tokenOptions, name string) error 
 		if err != nil {
 			return app.Usagef(c, "--%s: %s", x.flag, err)
 		}
+	}
+	if err := x.Scope.CheckRights(x.Role); err != nil {
+		return app.Usagef(c, "%s", err)
 	}
 	if len(o.scope.Events) > 0 && x.Role < ui.Operator {
 		return app.Usagef(c, "--events needs --role operator: a %s sends nothing", x.Role)

@@ -8,9 +8,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -294,23 +296,50 @@ func (s *Server) look(x route) http.HandlerFunc {
 func (s *Server) act(x route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.who(r)
-		if v == nil {
-			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		if v == nil && s.opts.Proxy != nil {
+			s.fail(w, r, http.StatusForbidden, "Not allowed", "You are not among the users of brine ui.")
 			return
 		}
-		r = x.grant(r, v) // for what is answered before the form is known
+		if v != nil {
+			r = x.grant(r, v) // for what is answered before the form is known
+		}
 		if err := r.ParseForm(); err != nil {
 			s.fail(w, r, http.StatusRequestEntityTooLarge, "This did not work", "The form is too large or cannot be read.")
 			return
 		}
-		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("csrf")), []byte(v.csrf)) != 1 {
-			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
+		if v == nil || subtle.ConstantTimeCompare([]byte(r.PostForm.Get("csrf")), []byte(v.csrf)) != 1 {
+			s.notSent(w, r, v)
 			return
 		}
 		v = x.with(s, r, v)
 		s.perform(x, w, x.grant(r, v), v)
 	}
 }
+
+// notSent answers a form that is not of a valid log-in: nothing is done, and what was typed is
+// there to be sent again, without passwords. Forms of other sites do not get here.
+func (s *Server) notSent(w http.ResponseWriter, r *http.Request, v *visit) {
+	f := maps.Clone(r.PostForm)
+	delete(f, "csrf")
+	delete(f, "once")
+	if v == nil && len(f) == 0 { // a button: there is nothing to lose
+		http.Redirect(w, r, "/login", http.StatusSeeOther)
+		return
+	}
+	for _, name := range f["password"] {
+		delete(f, name)
+	}
+	var fields []typedField
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		for _, text := range f[name] {
+			fields = append(fields, typedField{name, text})
+		}
+	}
+	render(w, r, http.StatusForbidden, notSentPage(page{Title: "This was not done", Who: v}, r.URL.RequestURI(), fields))
+}
+
+// A typedField is one of a form that was sent.
+type typedField struct{ name, text string }
 
 // perform records a request that changes something, and does what it asks for if that
 // is allowed.

@@ -174,7 +174,7 @@ func TestRefused(t *testing.T) {
 		{"origin of the other name", func(r *http.Request) { r.Host = "localhost:8080" }, 403},
 		{"cross-site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 		{"other site of the domain", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
-		{"no cookie", func(r *http.Request) { r.Header.Del("Cookie") }, 303},
+		{"no cookie", func(r *http.Request) { r.Header.Del("Cookie") }, 403},
 		{"PUT", func(r *http.Request) { r.Method = http.MethodPut }, 405},
 	} {
 		r := b.request(http.MethodPost, "/orchestrations/orch.deploy/run", run)
@@ -484,5 +484,54 @@ func TestNext(t *testing.T) {
 		if got := nextOf(url.Values{"next": {next}}); got != want {
 			t.Errorf("%q leads to %q, want %q", next, got, want)
 		}
+	}
+}
+
+// TestExpiredFormsHostile: a form that is sent after the log-in has expired does nothing, and
+// what was typed is not lost: who logs in again sends it, but for passwords. What other sites
+// send is not shown.
+func TestExpiredFormsHostile(t *testing.T) {
+	t.Parallel()
+	s, _ := sampleSite(t)
+	form := url.Values{
+		"csrf": {"of the earlier log-in"}, "name": {"friday-2"}, "description": {hostile + "\nline 2"}, "confirm": {"yes"},
+		"v:key": {"hunter2"}, "password": {"v:key"},
+	}
+	send := func(b *browser, f url.Values) *httptest.ResponseRecorder {
+		return b.do(b.request(http.MethodPost, "/chains", f))
+	}
+	before := chainsOf(t, s)
+	nobody := &browser{s, &http.Cookie{Name: s.access.cookie, Value: "none"}}
+	expired := send(nobody, form)
+	status(t, "no log-in", expired, http.StatusForbidden)
+	b := s.guest(Scope{})
+	stale := send(b, form)
+	status(t, "an earlier log-in", stale, http.StatusForbidden)
+	for what, w := range map[string]*httptest.ResponseRecorder{"Your log-in has expired": expired, "The form is from an earlier log-in": stale} {
+		page := w.Body.String()
+		for _, text := range []string{what, `action="/chains"`, `name="name" value="friday-2"`, `name="confirm" value="yes"`, "line 2"} {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page lacks %s: %s", what, text, page)
+			}
+		}
+		if strings.Contains(page, "hunter2") || strings.Contains(page, form.Get("csrf")) || strings.Contains(page, hostile) {
+			t.Errorf("%s: the page has a password, or text of others as it is: %s", what, page)
+		}
+	}
+	if strings.Contains(expired.Body.String(), b.csrf()) || !strings.Contains(stale.Body.String(), b.csrf()) {
+		t.Error("the page for who is logged in alone has what lets the form be sent")
+	}
+	r := b.request(http.MethodPost, "/chains", form)
+	r.Header.Set("Origin", "https://other.example")
+	if w := b.do(r); strings.Contains(w.Body.String(), "friday-2") {
+		t.Errorf("the form of another site comes back: %s", w.Body)
+	}
+	if now := chainsOf(t, s); now != before {
+		t.Errorf("something was done: %s", now)
+	}
+	form.Set("csrf", b.csrf())
+	status(t, "sent again", send(b, form), http.StatusSeeOther)
+	if w := nobody.do(nobody.request(http.MethodPost, "/runs/x/stop", url.Values{"csrf": {"x"}})); w.Header().Get("Location") != "/login" {
+		t.Errorf("a button: %d", w.Code)
 	}
 }

@@ -22,7 +22,7 @@ type PlanDetail struct {
 }
 
 // ofPlan is the rule of plans: none of its hosts is beyond the limits.
-func ofPlan(s *Server, r *http.Request, x Scope) error {
+func ofPlan(s *Server, r *http.Request, x *Scope) error {
 	found, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 // scope is what the token of the call is limited to.
-func (c *apiCall) scope() Scope { return c.v.limits() }
+func (c *apiCall) scope() *Scope { return c.v.limits() }
 
 // definitions are the entries of a kind that the token may see.
 func (c *apiCall) definitions(kind string, all []Entry) *DefinitionList {

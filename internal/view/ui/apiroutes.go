@@ -26,7 +26,7 @@ func apiRoutes() []route {
 		op("retryJob", "Run a job again on the hosts that failed in it.", ofHosts, (*Server).apiRetryJob).starting())
 	retryJob.check = mayRepeatJob
 	function := post("/functions", "function", from(Editor, fullPowers|runAny),
-		op("startFunction", "Run an execution function on hosts.", ofHosts, (*Server).apiStartFunction).starting())
+		op("startFunction", "Run an execution function on hosts.", ofFunction(""), (*Server).apiStartFunction).starting())
 	function.least = Editor
 	put := row("PUT "+apiBase+"/chains/{name}", Editor, "chain.edit", from(Editor, readText|changeChains), op("putChain", "Make a chain, or change it.", named(kept.Chains), (*Server).apiPutChain))
 	remove := row("DELETE "+apiBase+"/chains/{name}", Editor, "chain.delete", from(Editor, readText|readNames|changeChains), op("deleteChain", "Delete a chain.", named(kept.Chains), (*Server).apiDeleteChain).silent())

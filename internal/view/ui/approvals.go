@@ -208,7 +208,7 @@ func apiAnswer(approve bool) func(*Server, *apiCall, *answerApproval) (*Approval
 }
 
 // ofApproval is the rule of questions: those of what the token may run.
-func ofApproval(s *Server, r *http.Request, x Scope) error {
+func ofApproval(s *Server, r *http.Request, x *Scope) error {
 	e, err := s.approvalOf(r)
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ func TestApprovalsAPI(t *testing.T) {
 	s.fake.end <- exitRefused
 	x := s.only()
 	<-x.done()
-	if v, _ := x.view(0, Scope{}); v.state() != "refused" {
+	if v, _ := x.view(0, &Scope{}); v.state() != "refused" {
 		t.Errorf("state %q", v.state())
 	}
 }

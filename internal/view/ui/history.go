@@ -135,7 +135,7 @@ func (s *Server) executionPage(ctx context.Context, q history.Query, l *listed) 
 // eachSeen calls f with the executions that a query means and that are within limits, until f
 // returns false. The store does not know the limits, so that many are looked through; rest is
 // the last one that was, where there may be more.
-func eachSeen(ctx context.Context, st *history.Store, q history.Query, limits Scope, f func(history.Execution) bool) (rest string, err error) {
+func eachSeen(ctx context.Context, st *history.Store, q history.Query, limits *Scope, f func(history.Execution) bool) (rest string, err error) {
 	q.Skip, q.Limit = 0, executionsShown+1
 	for scanned := 0; ; {
 		got, err := st.Executions(ctx, q)

@@ -9,6 +9,7 @@ import "context"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"brine/internal/core/printable"
 	"brine/internal/fleet/history"
 	"fmt"
 	"strconv"
@@ -126,7 +127,7 @@ func executionRow(e *history.Execution) templ.Component {
 		}
 		if e.Limit != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\" title=\"")
-			writeText(templ_7745c5c3_Buffer, "--limit "+e.Limit)
+			writeText(templ_7745c5c3_Buffer, "--limit "+printable.Line(e.Limit))
 			writeHTML(templ_7745c5c3_Buffer, "\">part of the targets</span>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")

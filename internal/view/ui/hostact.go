@@ -136,6 +136,12 @@ func (s *Server) rejectSelection(w http.ResponseWriter, r *http.Request, err err
 	s.reject(w, r, "GET /hosts", "act", err)
 }
 
+// asks reports whether the visitor may run a function that operators may run, and acts whether
+// there is something to do with hosts.
+func (p page) asks(name string) bool { return p.may(Operator) || p.Who.calls(name) }
+
+func (p page) acts() bool { return p.may(Operator) || len(p.Who.callsSome()) > 0 }
+
 // pingHosts asks hosts whether they answer.
 func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	s.onSelected(w, r, v, func(sel *selection) (runSpec, error) {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,12 +26,12 @@ import (
 // about any host, so they are left out where hosts are.
 
 // onHost reports whether a host is within the limits.
-func (x Scope) onHost(id string) bool {
+func (x *Scope) onHost(id string) bool {
 	return len(x.Hosts) == 0 || slices.ContainsFunc(x.Hosts, func(g string) bool { ok, _ := filepath.Match(g, id); return ok })
 }
 
 // only leaves the hosts that are within the limits.
-func (x Scope) only(ids []string) []string {
+func (x *Scope) only(ids []string) []string {
 	if len(x.Hosts) == 0 {
 		return ids
 	}
@@ -39,7 +40,7 @@ func (x Scope) only(ids []string) []string {
 
 // whole reports whether a run reaches no host beyond the limits: it was started with them,
 // or with some of them.
-func (x Scope) whole(spec kept.Spec) bool {
+func (x *Scope) whole(spec kept.Spec) bool {
 	if len(x.Hosts) == 0 {
 		return true
 	}
@@ -47,7 +48,7 @@ func (x Scope) whole(spec kept.Spec) bool {
 }
 
 // sees reports whether a run may be seen, as far as its hosts are within the limits.
-func (x Scope) sees(spec kept.Spec) bool {
+func (x *Scope) sees(spec kept.Spec) bool {
 	switch {
 	case !x.allows(spec.Kind, spec.Name):
 		return false
@@ -60,7 +61,7 @@ func (x Scope) sees(spec kept.Spec) bool {
 }
 
 // hostsText says which hosts are not shown.
-func (x Scope) hostsText() string {
+func (x *Scope) hostsText() string {
 	if len(x.Hosts) == 0 {
 		return ""
 	}
@@ -68,7 +69,7 @@ func (x Scope) hostsText() string {
 }
 
 // titled is the title of a page that leaves hosts out.
-func (x Scope) titled(title string) string {
+func (x *Scope) titled(title string) string {
 	if len(x.Hosts) == 0 {
 		return title
 	}
@@ -76,7 +77,7 @@ func (x Scope) titled(title string) string {
 }
 
 // hiddenText says that something of so many hosts is not shown; 0: nobody knows of how many.
-func (x Scope) hiddenText(n int) string {
+func (x *Scope) hiddenText(n int) string {
 	who := "What is not of a host alone"
 	if n > 0 {
 		who = hostCount(n)
@@ -85,15 +86,30 @@ func (x Scope) hiddenText(n int) string {
 }
 
 // ofHosts is the rule of what concerns hosts, and no definition.
-func ofHosts(_ *Server, r *http.Request, x Scope) error {
+func ofHosts(_ *Server, r *http.Request, x *Scope) error {
 	if id := r.PathValue("id"); x.byName() || id != "" && !x.onHost(id) {
 		return errScope(x)
 	}
 	return nil
 }
 
+// ofFunction is the rule of a function on hosts; "": the form names it.
+func ofFunction(name string) scopeRule {
+	return func(_ *Server, r *http.Request, x *Scope) error {
+		if !x.allows(kept.Functions, cmp.Or(name, strings.TrimSpace(r.PostForm.Get("function")))) {
+			return errScope(x)
+		}
+		return nil
+	}
+}
+
+// called reports whether a job that belongs to no other is a function that the limits name.
+func (x *Scope) called(load *value.Map) bool {
+	return len(x.Functions) > 0 && x.allows(kept.Functions, load.Str("fun"))
+}
+
 // ofWholeRun is ofRun for what concerns all hosts of a run, such as its end.
-func ofWholeRun(s *Server, r *http.Request, x Scope) error {
+func ofWholeRun(s *Server, r *http.Request, x *Scope) error {
 	if err := ofRun(s, r, x); err != nil || len(x.Hosts) == 0 {
 		return err
 	}
@@ -105,7 +121,7 @@ func ofWholeRun(s *Server, r *http.Request, x Scope) error {
 }
 
 // within returns an error that names the hosts that are beyond the limits.
-func (x Scope) within(ids []string) error {
+func (x *Scope) within(ids []string) error {
 	var beyond []string
 	for _, id := range ids {
 		if !x.onHost(id) {
@@ -162,15 +178,13 @@ func (g granted) matchToRun(ctx context.Context, expr string) ([]string, error) 
 
 // seesRecurring reports whether a schedule of a queue may be seen; runs is what it runs, such
 // as "chain friday".
-func (x Scope) seesRecurring(runs string) bool {
-	kind, name, _ := strings.Cut(runs, " ")
-	name, _, _ = strings.Cut(name, "@") // the label of answers
-	return x.allows(kind+"s", name)
+func (x *Scope) seesRecurring(runs string) bool {
+	return !slices.ContainsFunc(subjectsOf(runs), func(o subject) bool { return !x.allows(o.kind, o.name) })
 }
 
 // recurs returns an error unless workers may run something again and again for somebody with
 // these limits. Workers know of no hosts that somebody is limited to.
-func (x Scope) recurs(runs string) error {
+func (x *Scope) recurs(runs string) error {
 	if len(x.Hosts) > 0 || !x.seesRecurring(runs) {
 		return errScope(x)
 	}
@@ -178,7 +192,7 @@ func (x Scope) recurs(runs string) error {
 }
 
 // recursNow is recurs for an existing schedule.
-func (x Scope) recursNow(ctx context.Context, b Backend, name string) error {
+func (x *Scope) recursNow(ctx context.Context, b Backend, name string) error {
 	if !x.Limited() {
 		return nil
 	}
@@ -195,21 +209,18 @@ func (x Scope) recursNow(ctx context.Context, b Backend, name string) error {
 }
 
 // newRecurring is the rule of a schedule that somebody adds.
-func newRecurring(_ *Server, r *http.Request, x Scope) error {
-	runs := strings.TrimSpace(r.PostForm.Get("what"))
-	if t := strings.TrimSpace(r.PostForm.Get("template")); t != "" {
-		runs = "template " + t
-	}
-	return x.recurs(runs)
+func newRecurring(_ *Server, r *http.Request, x *Scope) error {
+	kind, what := recurs(r.PostForm)
+	return x.recurs(kind + " " + what)
 }
 
 // ofRecurring is the rule of an existing schedule.
-func ofRecurring(s *Server, r *http.Request, x Scope) error {
+func ofRecurring(s *Server, r *http.Request, x *Scope) error {
 	return x.recursNow(r.Context(), s.back(r.Context()).b, r.PathValue("name"))
 }
 
 // driftSeen leaves the records of hosts that may be shown.
-func (x Scope) driftSeen(all []*drift.Subject) []*drift.Subject {
+func (x *Scope) driftSeen(all []*drift.Subject) []*drift.Subject {
 	if len(x.Hosts) == 0 {
 		return all
 	}
@@ -223,7 +234,7 @@ func (x Scope) driftSeen(all []*drift.Subject) []*drift.Subject {
 }
 
 // factsSeen leaves the facts of hosts that may be shown.
-func (x Scope) factsSeen(all map[string]*facts.Facts) map[string]*facts.Facts {
+func (x *Scope) factsSeen(all map[string]*facts.Facts) map[string]*facts.Facts {
 	for id := range all {
 		if !x.onHost(id) {
 			delete(all, id)
@@ -233,7 +244,7 @@ func (x Scope) factsSeen(all map[string]*facts.Facts) map[string]*facts.Facts {
 }
 
 // stepsSeen leaves what hosts of an execution did that may be shown.
-func (x Scope) stepsSeen(steps []history.ExecutionStep) {
+func (x *Scope) stepsSeen(steps []history.ExecutionStep) {
 	if len(x.Hosts) == 0 {
 		return
 	}
@@ -249,7 +260,7 @@ func (x Scope) stepsSeen(steps []history.ExecutionStep) {
 
 // cutJob leaves out of a record what it has of hosts beyond the limits, and says so. It returns
 // an error for a job that is not about a host within them.
-func (x Scope) cutJob(j *jobs.Job) error {
+func (x *Scope) cutJob(j *jobs.Job) error {
 	if len(x.Hosts) == 0 {
 		return nil
 	}
@@ -299,7 +310,7 @@ func (x Scope) cutJob(j *jobs.Job) error {
 }
 
 // cutStep is a recorded step without what hosts beyond the limits returned.
-func (x Scope) cutStep(step *value.Map, beyond func(string) bool) *value.Map {
+func (x *Scope) cutStep(step *value.Map, beyond func(string) bool) *value.Map {
 	ret := step.Map("return").Copy()
 	rets := ret.Map("changes").Map("ret")
 	seen := seenKeys(rets, beyond)
@@ -335,7 +346,7 @@ func seenKeys(m *value.Map, beyond func(string) bool) *value.Map {
 }
 
 // seesJob reports whether a job is listed, by what is known of it without its returns.
-func (x Scope) seesJob(b *jobs.Brief, who string) bool {
+func (x *Scope) seesJob(b *jobs.Brief, who string) bool {
 	name := b.Load.Str("fun")
 	switch {
 	case strings.HasPrefix(name, uiAction):
@@ -379,6 +390,9 @@ func (s *Server) listsJob(ctx context.Context, files *jobs.Files, row *jobs.Row,
 		}
 		jid, load = parent, j.Load
 	}
+	if limits.called(load) {
+		return true, nil
+	}
 	err := s.executionIn(ctx, jid, limits)
 	if _, beyond := errors.AsType[*apiError](err); beyond {
 		return false, nil
@@ -393,7 +407,7 @@ func isExecution(name string) bool {
 
 // seesAction reports whether an entry of the audit record is about something that the limits
 // name: arg begins with the path of a request.
-func (x Scope) seesAction(arg *value.List) bool {
+func (x *Scope) seesAction(arg *value.List) bool {
 	if arg.Len() == 0 {
 		return false
 	}

@@ -196,7 +196,7 @@ func TestHostRules(t *testing.T) {
 			t.Errorf("onHost(%q) = %v", id, !want)
 		}
 	}
-	if !x.whole(kept.Spec{Within: []string{"db1"}}) || x.whole(kept.Spec{Within: []string{"db1", "*"}}) || x.whole(kept.Spec{}) || !(Scope{}).whole(kept.Spec{}) {
+	if !x.whole(kept.Spec{Within: []string{"db1"}}) || x.whole(kept.Spec{Within: []string{"db1", "*"}}) || x.whole(kept.Spec{}) || !(&Scope{}).whole(kept.Spec{}) {
 		t.Error("whole is wrong")
 	}
 	if x.sees(kept.Spec{Kind: kept.Functions, Hosts: []string{"lb1"}}) || !x.sees(kept.Spec{Kind: kept.Functions, Hosts: []string{"lb1", "db1"}}) || x.sees(kept.Spec{Kind: kept.Jobs}) {

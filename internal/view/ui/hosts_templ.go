@@ -9,9 +9,11 @@ import "context"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/history"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 //go:noinline
@@ -45,7 +47,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 				}
 				writeHTML(templ_7745c5c3_Buffer, " ")
 				if len(v.Rows) > 0 {
-					if p.may(Operator) {
+					if p.acts() {
 						writeHTML(templ_7745c5c3_Buffer, "<form id=\"act\" method=\"post\">")
 						writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 						writePart(ctx, templ_7745c5c3_Buffer, once())
@@ -72,7 +74,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					writePart(ctx, templ_7745c5c3_Buffer, listLinks(v.listed, hostsShown))
 					writeHTML(templ_7745c5c3_Buffer, " ")
-					if p.may(Operator) {
+					if p.acts() {
 						writePart(ctx, templ_7745c5c3_Buffer, selectionForm(p, v))
 					}
 				}
@@ -88,7 +90,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 func hostItem(p page, v hostsView, x hostRow) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr>")
-		if p.may(Operator) {
+		if p.acts() {
 			writeHTML(templ_7745c5c3_Buffer, "<td><input type=\"checkbox\" form=\"act\" name=\"id\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, x.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\"")
@@ -160,8 +162,15 @@ func selectionForm(p page, v hostsView) templ.Component {
 		writeText(templ_7745c5c3_Buffer, allThat(v))
 		writeHTML(templ_7745c5c3_Buffer, "</label></fieldset>")
 		writePart(ctx, templ_7745c5c3_Buffer, p.problem("scope"))
-		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/ping\" class=\"quiet\">Ask for an answer (test.ping)</button> <button form=\"act\" formaction=\"/hosts/facts\" class=\"quiet\">Read facts (grains.items)</button></div>")
-		if p.may(Editor) {
+		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\">")
+		if p.asks(pingFunction) {
+			writeHTML(templ_7745c5c3_Buffer, "<button form=\"act\" formaction=\"/hosts/ping\" class=\"quiet\">Ask for an answer (test.ping)</button> ")
+		}
+		if p.asks(facts.Function) {
+			writeHTML(templ_7745c5c3_Buffer, "<button form=\"act\" formaction=\"/hosts/facts\" class=\"quiet\">Read facts (grains.items)</button>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</div>")
+		if globs := p.Who.callsSome(); len(globs) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if p.sent("act", "function", "") != "" || p.faultAt("function") != "" {
 				writeHTML(templ_7745c5c3_Buffer, " open")
@@ -172,7 +181,14 @@ func selectionForm(p page, v hostsView) templ.Component {
 			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("function", "function-help"))
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			writePart(ctx, templ_7745c5c3_Buffer, p.problem("function"))
-			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"function-help\">An execution function: <code>state.apply</code>, <code>cmd.run</code>, <code>pkg.install</code></p><label for=\"arguments\">Arguments</label> <textarea id=\"arguments\" form=\"act\" name=\"arguments\" rows=\"3\"")
+			if p.may(Editor) {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"function-help\">An execution function: <code>state.apply</code>, <code>cmd.run</code>, <code>pkg.install</code></p>")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"function-help\">You may run <code>")
+				writeText(templ_7745c5c3_Buffer, strings.Join(globs, ", "))
+				writeHTML(templ_7745c5c3_Buffer, "</code></p>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "<label for=\"arguments\">Arguments</label> <textarea id=\"arguments\" form=\"act\" name=\"arguments\" rows=\"3\"")
 			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("arguments", "arguments-help"))
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			writeText(templ_7745c5c3_Buffer, "\n"+p.sent("act", "arguments", ""))
@@ -182,7 +198,10 @@ func selectionForm(p page, v hostsView) templ.Component {
 			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("confirm-act", ""))
 			writeHTML(templ_7745c5c3_Buffer, "> Yes, run it now on the chosen hosts</label></p>")
 			writePart(ctx, templ_7745c5c3_Buffer, p.problem("confirm-act"))
-			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/run\">Run</button> <button form=\"act\" formaction=\"/hosts/run\" name=\"test\" value=\"yes\" class=\"quiet\">Run with test=True: only show what would change</button></div></details> <details")
+			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><button form=\"act\" formaction=\"/hosts/run\">Run</button> <button form=\"act\" formaction=\"/hosts/run\" name=\"test\" value=\"yes\" class=\"quiet\">Run with test=True: only show what would change</button></div></details> ")
+		}
+		if p.may(Editor) {
+			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if p.sent("act", "name", "") != "" || p.faultAt("act-name") != "" {
 				writeHTML(templ_7745c5c3_Buffer, " open")
 			}
@@ -225,7 +244,7 @@ func selectionForm(p page, v hostsView) templ.Component {
 
 //go:noinline
 func lastCells(x *lastResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		if x == nil {
 			writeHTML(templ_7745c5c3_Buffer, "<td colspan=\"3\"><span class=\"more\">none is known</span></td>")
 		} else {
@@ -250,8 +269,8 @@ func lastCells(x *lastResult) templ.Component {
 
 //go:noinline
 func hostPage(p page, x hostView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var40 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var41 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var42 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x.Problem)
@@ -260,13 +279,20 @@ func hostPage(p page, x hostView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">The roster does not have this host.</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if x.Known && p.may(Operator) {
+			if x.Known && (p.asks(pingFunction) || p.asks(facts.Function)) {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
 				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writePart(ctx, templ_7745c5c3_Buffer, once())
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"host\" value=\"")
 				writeValue(templ_7745c5c3_Buffer, x.ID)
-				writeHTML(templ_7745c5c3_Buffer, "\"><div class=\"buttons\"><button>Ask it for an answer (test.ping)</button> <button class=\"quiet\" formaction=\"/hosts/facts\">Read its facts (grains.items)</button></div></form>")
+				writeHTML(templ_7745c5c3_Buffer, "\"><div class=\"buttons\">")
+				if p.asks(pingFunction) {
+					writeHTML(templ_7745c5c3_Buffer, "<button>Ask it for an answer (test.ping)</button> ")
+				}
+				if p.asks(facts.Function) {
+					writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" formaction=\"/hosts/facts\">Read its facts (grains.items)</button>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</div></form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <dl class=\"facts\"><div><dt>Drift</dt><dd>")
 			writePart(ctx, templ_7745c5c3_Buffer, driftText(x.Drift))
@@ -297,7 +323,7 @@ func hostPage(p page, x hostView) templ.Component {
 			if len(x.Jobs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				templ_7745c5c3_Var51 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var52 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Jobs {
 						writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 						writePart(ctx, templ_7745c5c3_Buffer, badge(x.Jobs[i].Result))
@@ -316,19 +342,19 @@ func hostPage(p page, x hostView) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var52), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>History</h2>")
 			if len(x.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no executions with this host.</p>")
 			} else {
-				templ_7745c5c3_Var56 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var57 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Steps {
 						writePart(ctx, templ_7745c5c3_Buffer, hostStepRow(&x.Steps[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended", "Time"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var57), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended", "Time"))
 				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")
@@ -337,14 +363,14 @@ func hostPage(p page, x hostView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var41), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func hostStepRow(h *history.HostStep) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(resultOf(h.Result, h.Changed)))
 		if why := whyOf(h.Detail); why != "" {
@@ -378,7 +404,7 @@ func allThat(v hostsView) string {
 
 func hostHeads(p page) []head {
 	heads := headsOf("Host", "host", "Facts", "", "Drift", "drift", "Last result", "result", "Job", "", "Began", "began")
-	if p.may(Operator) {
+	if p.acts() {
 		heads = append([]head{{"Select", ""}}, heads...)
 	}
 	return heads

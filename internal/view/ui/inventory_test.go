@@ -64,7 +64,7 @@ func TestRunOnHosts(t *testing.T) {
 	if got := strings.Join(c.Args[:4], " "); got != "ssh --list web1 cmd.run" || strings.Contains(strings.Join(c.Args, " "), "hunter2") || answers != `{'arg': ['--help', 'echo hunter2'], 'kwarg': {}}` {
 		t.Errorf("ran %v with %s", c.Args, answers)
 	}
-	if c, answers := run("function", "state.apply", "arguments", "web", "test", "yes"); answers != `{'arg': ['web'], 'kwarg': {'test': True}}` {
+	if c, answers := run("function", "state.apply", "arguments", "web", "test", "yes"); answers != `{'arg': ['web'], 'kwarg': {'test': True}}` || slices.Contains(c.Args, "--test") { // the command refuses the flag
 		t.Errorf("ran %v with %s", c.Args, answers)
 	}
 	for _, kv := range [][]string{
@@ -125,7 +125,7 @@ func TestRunSum(t *testing.T) {
 	} {
 		r.line(line)
 	}
-	v, _ := r.view(0, Scope{})
+	v, _ := r.view(0, &Scope{})
 	if v.Hosts != (hostSums{All: 4, Good: 1, Bad: 3}) || len(v.Failures) != 3 {
 		t.Fatalf("%+v %+v", v.Hosts, v.Failures)
 	}
@@ -162,7 +162,7 @@ func TestNothingGood(t *testing.T) {
 			}
 		}
 		r.line(`{"event":"job_end","jid":"20260101000000000001","seconds":1}`)
-		v, _ := r.view(-1, Scope{})
+		v, _ := r.view(-1, &Scope{})
 		if v.Hosts.Good != good || v.Steps[0].State != tt.want || v.Hosts.done() != len(tt.results) {
 			t.Errorf("%v: %+v, the job is %s, want %s", tt.results, v.Hosts, v.Steps[0].State, tt.want)
 		}

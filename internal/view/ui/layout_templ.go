@@ -85,11 +85,52 @@ func csrf(p page) templ.Component {
 	})
 }
 
+// notSentPage has a form that somebody sent without a valid log-in.
+//
+//go:noinline
+func notSentPage(p page, to string, fields []typedField) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var12 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var13 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
+			if p.Who == nil {
+				writeHTML(templ_7745c5c3_Buffer, "Your log-in has expired, so nothing was done. <a href=\"/login\" target=\"_blank\">Log in in another tab</a>, and then send the form from here. ")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "The form is from an earlier log-in, so nothing was done. You are ")
+				writeText(templ_7745c5c3_Buffer, p.Who.name)
+				writeHTML(templ_7745c5c3_Buffer, " now. ")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "Passwords have to be typed again.</p><form method=\"post\" action=\"")
+			writeURL(templ_7745c5c3_Buffer, to)
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+			for _, x := range fields {
+				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"")
+				writeValue(templ_7745c5c3_Buffer, x.name)
+				writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
+				writeValue(templ_7745c5c3_Buffer, x.text)
+				writeHTML(templ_7745c5c3_Buffer, "\"> ")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "<button>Send the form again</button></form><h2>What was typed</h2><dl class=\"facts\">")
+			for _, x := range fields {
+				writeHTML(templ_7745c5c3_Buffer, "<div><dt>")
+				writeText(templ_7745c5c3_Buffer, x.name)
+				writeHTML(templ_7745c5c3_Buffer, "</dt><dd><pre>")
+				writeText(templ_7745c5c3_Buffer, x.text)
+				writeHTML(templ_7745c5c3_Buffer, "</pre></dd></div>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</dl>")
+			return nil
+		})
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer, layout(p))
+		return nil
+	})
+}
+
 // once has a form that is sent twice, by a second click, start one run.
 //
 //go:noinline
 func once() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var12 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"once\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, secret()[:16])
 		writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"off\">")
@@ -99,22 +140,22 @@ func once() templ.Component {
 
 //go:noinline
 func errorPage(p page, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var15 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var23 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\"><pre>")
 			writeText(templ_7745c5c3_Buffer, text)
 			writeHTML(templ_7745c5c3_Buffer, "</pre></div><p><a href=\"/\">All orchestrations</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var23), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var18 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var25 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var26 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -148,7 +189,7 @@ func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Co
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -158,7 +199,7 @@ func loginForm(p page, passwords bool, sso, next, name, problem string) templ.Co
 //
 //go:noinline
 func entered(next string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Logged in - brine</title><meta http-equiv=\"refresh\" content=\"")
 		writeText(templ_7745c5c3_Buffer, "0; url="+next)
 		writeHTML(templ_7745c5c3_Buffer, "\"><link rel=\"stylesheet\" href=\"/assets/style.css\"><link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\"></head><body><main><h1>You are logged in</h1><p><a href=\"")
@@ -172,11 +213,11 @@ func entered(next string) templ.Component {
 //
 //go:noinline
 func badge(state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var28 = []any{"badge", "is-" + state}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var28...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var36 = []any{"badge", "is-" + state}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var28).String())
+		writeValue(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var36).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, strings.ReplaceAll(state, "_", " "))
 		writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -188,7 +229,7 @@ func badge(state string) templ.Component {
 //
 //go:noinline
 func matched(ids []string, note, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var39 templ.Component) (templ_7745c5c3_Err error) {
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\">")
 			writeText(templ_7745c5c3_Buffer, problem)
@@ -216,7 +257,7 @@ func matched(ids []string, note, problem string) templ.Component {
 //
 //go:noinline
 func runForm(p page, action, version string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"run-heading\"><h2 id=\"run-heading\">Run</h2><form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, action)
@@ -279,7 +320,7 @@ func took(seconds float64) string {
 //
 //go:noinline
 func table(id, label string, heads ...string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label)
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
@@ -299,7 +340,7 @@ func table(id, label string, heads ...string) templ.Component {
 			}
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
-		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var42)
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var50)
 		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
 		return nil
 	})

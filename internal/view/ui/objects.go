@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"brine/internal/fleet/approval"
+	"brine/internal/fleet/facts"
 	"brine/internal/fleet/kept"
 )
 
@@ -16,11 +17,11 @@ import (
 // and API alike; see hostlimits.go for hosts.
 
 // limits are what a visitor is limited to.
-func (v *visit) limits() Scope {
+func (v *visit) limits() *Scope {
 	if v.token != nil {
-		return v.token.Scope
+		return &v.token.Scope
 	}
-	return v.scope
+	return &v.scope
 }
 
 // rule is the rule of a route for those who are limited; nil: it is not for them.
@@ -66,8 +67,8 @@ func pageRules() map[string]scopeRule {
 		"GET /jobs/{jid}":      ofJob, "POST /jobs/{jid}/resume": ofExecution,
 		"POST /jobs/{jid}/retry": ofHosts,
 		"GET /audit":             filtered,
-		"GET /hosts":             ofHosts, "GET /hosts/{id}": ofHosts, "POST /hosts/ping": ofHosts,
-		"POST /hosts/facts": ofHosts, "POST /hosts/run": ofHosts, "POST /hosts/chain": ofHosts, "GET /targets": ofHosts,
+		"GET /hosts":             ofHosts, "GET /hosts/{id}": ofHosts, "POST /hosts/ping": ofFunction(pingFunction),
+		"POST /hosts/facts": ofFunction(facts.Function), "POST /hosts/run": ofFunction(""), "POST /hosts/chain": ofHosts, "GET /targets": ofHosts,
 		"GET /drift":     ofHosts,
 		"GET /recurring": filtered, "POST /recurring": newRecurring,
 		"POST /recurring/{name}/pause": ofRecurring, "POST /recurring/{name}/resume": ofRecurring, "POST /recurring/{name}/remove": ofRecurring,
@@ -78,7 +79,7 @@ func pageRules() map[string]scopeRule {
 // newName is the rule of what has its name in the path, and of forms that give a further
 // name: of a chain that is made, copied or renamed.
 func newName(kind, param string) scopeRule {
-	return func(_ *Server, r *http.Request, x Scope) error {
+	return func(_ *Server, r *http.Request, x *Scope) error {
 		if param != "" && !x.allows(kind, r.PathValue(param)) {
 			return errScope(x)
 		}
@@ -90,7 +91,7 @@ func newName(kind, param string) scopeRule {
 }
 
 // within leaves out of a catalogue what a visitor may not see.
-func (c *Catalogue) within(x Scope) *Catalogue {
+func (c *Catalogue) within(x *Scope) *Catalogue {
 	if !x.Limited() {
 		return c
 	}
@@ -104,7 +105,7 @@ func (c *Catalogue) within(x Scope) *Catalogue {
 }
 
 // asked leaves out questions that a visitor may not see.
-func (x Scope) asked(all []*approval.Entry) []*approval.Entry {
+func (x *Scope) asked(all []*approval.Entry) []*approval.Entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e *approval.Entry) bool { return !x.allows(e.Kind+"s", e.Name) })
 }
 
@@ -155,8 +156,11 @@ func parseLimits(text string, groups map[string]Scope) (x Scope, err error) {
 				continue
 			}
 			err := CheckGlobs(names)
-			if err == nil && key == "hosts" {
+			switch {
+			case err == nil && key == "hosts":
 				err = CheckHosts(names)
+			case err == nil && key == "functions":
+				err = CheckFunctions(names)
 			}
 			if err != nil {
 				return x, err

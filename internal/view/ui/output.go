@@ -124,7 +124,7 @@ func (r *run) states() map[string]string {
 }
 
 // printedHosts returns the hosts of a run of which there is output, those that failed first.
-func (r *run) printedHosts(limits Scope) (hosts []outputHost, removed bool, err error) {
+func (r *run) printedHosts(limits *Scope) (hosts []outputHost, removed bool, err error) {
 	all, removed, err := r.kept.PrintedHosts()
 	states := r.states()
 	for _, h := range all {

@@ -214,7 +214,7 @@ func BenchmarkOutputPage(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		o := &outputView{Host: "web1", Earlier: -1, Since: time.Now()}
-		if o.Hosts, _, err = x.printedHosts(Scope{}); err == nil {
+		if o.Hosts, _, err = x.printedHosts(&Scope{}); err == nil {
 			err = o.show(-1)
 		}
 		var text strings.Builder

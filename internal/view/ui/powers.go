@@ -121,7 +121,7 @@ var errUngranted = errors.New("this page asked for what its role may not have; p
 type granted struct {
 	b      Backend
 	may    powers
-	limits Scope // of the visitor
+	limits *Scope // of the visitor
 }
 
 type powersKey struct{}
@@ -130,7 +130,7 @@ type powersKey struct{}
 // visitor. Outside of a route, it grants nothing.
 func (s *Server) back(ctx context.Context) granted {
 	may, _ := ctx.Value(powersKey{}).(powers)
-	var limits Scope
+	limits := &Scope{}
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		limits = v.limits()
 	}

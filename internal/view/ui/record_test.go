@@ -216,7 +216,7 @@ func TestOneJob(t *testing.T) {
 	} {
 		r.change(func() { r.line(line) })
 	}
-	v, _ := r.view(0, Scope{})
+	v, _ := r.view(0, &Scope{})
 	if s := v.Steps[0]; v.JID != "20260101000000000000" || len(v.Steps) != 1 || s.ID != "test.ping" || s.State != "failed" || s.HostsBad != 1 || s.Shown[0].State != "failed" || v.Total != 1 {
 		t.Errorf("run %+v", v)
 	}
@@ -230,9 +230,9 @@ func TestEndShowsRetry(t *testing.T) {
 	r.change(func() { r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`) })
 	r.change(func() { r.line(`{"event":"job_start","jid":"20260101000000000001","step":"all","hosts":1}`) })
 	r.change(func() { r.line(`{"event":"host_end","step":"all","host":"web1","result":"failed"}`) })
-	v, _ := r.view(0, Scope{})
+	v, _ := r.view(0, &Scope{})
 	r.change(func() { r.ended, r.status = time.Now(), 1 })
-	if v, _ = r.view(v.Rev, Scope{}); len(v.Steps) != 1 {
+	if v, _ = r.view(v.Rev, &Scope{}); len(v.Steps) != 1 {
 		t.Fatalf("steps %+v", v.Steps)
 	}
 	var out strings.Builder
@@ -240,7 +240,7 @@ func TestEndShowsRetry(t *testing.T) {
 	if err := runUpdate(p, v).Render(t.Context(), &out); err != nil || !strings.Contains(out.String(), "/jobs/20260101000000000001/retry") {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	if v, _ := r.view(v.Rev, Scope{}); len(v.Steps) != 0 {
+	if v, _ := r.view(v.Rev, &Scope{}); len(v.Steps) != 0 {
 		t.Error("steps that did not change are sent again")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,7 @@ type recurringView struct {
 	HistoryFault string
 	Chains       []Entry
 	SLS          []string
+	Templates    bool // the visitor may have some run
 	Cut          bool // the month has more executions than are shown
 	List         listed
 }
@@ -109,14 +111,14 @@ func (s *Server) recurring(w http.ResponseWriter, r *http.Request, v *visit) {
 	if planned, err = s.back(ctx).planned(ctx); err != nil && view.Fault == "" {
 		view.Fault = err.Error()
 	}
-	if v.role >= Operator {
-		c, err := s.back(ctx).catalogue(ctx)
-		if err != nil {
-			s.fault(w, r, err)
-			return
-		}
-		view.Chains, view.SLS = c.Chains, c.Orchestrations
+	c, err := s.back(ctx).catalogue(ctx)
+	if err != nil {
+		s.fault(w, r, err)
+		return
 	}
+	view.Chains = slices.DeleteFunc(slices.Clone(c.Chains), func(x Entry) bool { return x.Fault != "" || !v.plans("chain "+x.Name) })
+	view.SLS = slices.DeleteFunc(slices.Clone(c.Orchestrations), func(name string) bool { return !v.plans("orchestration " + name) })
+	view.Templates = slices.ContainsFunc(c.Templates, func(x Entry) bool { return v.plans("template " + x.Name) })
 	view.Weeks = calendarOf(month, now, slices.Concat(ran, coming(view.All, planned, now)))
 	render(w, r, statusOf(r), recurringPage(page{Title: "Recurring", At: "recurring", Who: v, Bad: rejectedOf(r)}, view))
 }
@@ -253,6 +255,15 @@ func (e *calendarEntry) badge() string {
 // status is what became of an entry, in a word.
 func (e *calendarEntry) status() string { return cmp.Or(e.Status, "to run") }
 
+// recurs is what a form has run again and again: a kind such as chain, and a name.
+func recurs(f url.Values) (kind, what string) {
+	if t := strings.TrimSpace(f.Get("template")); t != "" {
+		return "template", t
+	}
+	kind, what, _ = strings.Cut(strings.TrimSpace(f.Get("what")), " ")
+	return kind, what
+}
+
 // addRecurring adds a schedule.
 func (s *Server) addRecurring(w http.ResponseWriter, r *http.Request, v *visit) {
 	f := r.PostForm
@@ -260,11 +271,7 @@ func (s *Server) addRecurring(w http.ResponseWriter, r *http.Request, v *visit) 
 		Name: strings.TrimSpace(f.Get("name")), Queue: strings.TrimSpace(f.Get("queue")), Zone: cmp.Or(strings.TrimSpace(f.Get("zone")), "UTC"),
 		Overlap: cmp.Or(f.Get("overlap"), queue.OverlapSkip), Missed: cmp.Or(f.Get("missed"), queue.MissedSkip), User: v.name,
 	}
-	kind, what, _ := strings.Cut(f.Get("what"), " ")
-	if t := strings.TrimSpace(f.Get("template")); t != "" {
-		kind, what = "template", t
-	}
-	x.Kind, x.What = kind, what
+	x.Kind, x.What = recurs(f)
 	when := strings.TrimSpace(f.Get("when"))
 	if f.Get("form") == "cron" {
 		x.Cron = when
@@ -279,7 +286,7 @@ func (s *Server) addRecurring(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	if errors.Is(err, ErrNotFound) { // what the form names
 		err = OnField("what", errors.New(err.Error()))
-		if kind == "template" {
+		if x.Kind == "template" {
 			err = OnField("template", err)
 		}
 	}

@@ -38,7 +38,7 @@ func recurringPage(p page, v recurringView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			writePart(ctx, templ_7745c5c3_Buffer, calendar(p, v))
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if p.may(Operator) {
+			if len(v.Chains)+len(v.SLS) > 0 || v.Templates {
 				writePart(ctx, templ_7745c5c3_Buffer, recurringForm(p, v))
 			}
 			return nil
@@ -59,7 +59,7 @@ func recurringCells(p page, x *Recurrence) templ.Component {
 			writeText(templ_7745c5c3_Buffer, x.User)
 			writeHTML(templ_7745c5c3_Buffer, "</span> ")
 		}
-		if p.may(Operator) {
+		if p.Who.plans(x.Runs) {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"row\">")
 			if x.Paused {
 				writePart(ctx, templ_7745c5c3_Buffer, recurringButton(p, x, ResumeRecurrence, "Resume"))
@@ -232,19 +232,19 @@ func recurringForm(p page, v recurringView) templ.Component {
 		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("name", ""))
 		writeHTML(templ_7745c5c3_Buffer, ">")
 		writePart(ctx, templ_7745c5c3_Buffer, p.problem("name"))
-		writeHTML(templ_7745c5c3_Buffer, "<label for=\"what\">What runs</label> <select id=\"what\" name=\"what\"")
-		_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("what", ""))
-		writeHTML(templ_7745c5c3_Buffer, ">")
-		for _, x := range v.Chains {
-			if x.Fault == "" {
+		if len(v.Chains)+len(v.SLS) > 0 {
+			writeHTML(templ_7745c5c3_Buffer, "<label for=\"what\">What runs</label> <select id=\"what\" name=\"what\"")
+			_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, p.state("what", ""))
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			for _, x := range v.Chains {
 				writePart(ctx, templ_7745c5c3_Buffer, option("chain "+x.Name, "chain "+x.Name, p.sent("add", "what", "")))
 			}
+			for _, name := range v.SLS {
+				writePart(ctx, templ_7745c5c3_Buffer, option("orchestration "+name, "orchestration "+name, p.sent("add", "what", "")))
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</select>")
+			writePart(ctx, templ_7745c5c3_Buffer, p.problem("what"))
 		}
-		for _, name := range v.SLS {
-			writePart(ctx, templ_7745c5c3_Buffer, option("orchestration "+name, "orchestration "+name, p.sent("add", "what", "")))
-		}
-		writeHTML(templ_7745c5c3_Buffer, "</select>")
-		writePart(ctx, templ_7745c5c3_Buffer, p.problem("what"))
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"template\">Or a template, with kept answers</label> <input id=\"template\" name=\"template\" value=\"")
 		writeValue(templ_7745c5c3_Buffer, p.sent("add", "template", ""))
 		writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"129\" autocapitalize=\"none\" autocomplete=\"off\"")

@@ -167,7 +167,11 @@ func (s *Server) handler(x route) http.HandlerFunc {
 func (x route) grant(r *http.Request, v *visit) *http.Request {
 	ctx := context.WithValue(r.Context(), visitKey{}, v)
 	if v.role >= x.least {
-		ctx = context.WithValue(ctx, powersKey{}, x.may[v.role])
+		may := x.may[v.role]
+		if v.line != nil && x.may[Operator]&searchPillar == 0 { // a right to names is none to what is secret
+			may &^= searchPillar
+		}
+		ctx = context.WithValue(ctx, powersKey{}, may)
 	}
 	return r.WithContext(ctx)
 }

@@ -150,7 +150,7 @@ func (x runSpec) args() []string {
 	switch {
 	case x.Test && x.Kind == kept.Orchestrations:
 		args = append(args, "test=True")
-	case x.Test:
+	case x.Test && x.Kind != kept.Functions: // there it is one of the arguments
 		args = append(args, "--test")
 	}
 	if x.Resume != "" {
@@ -198,7 +198,7 @@ func (h runHost) progress() int {
 
 // longest returns the host of a step that has been worked on for the longest time and has
 // not ended; nil where there is none, or where it is not known.
-func (s *runStep) longest(x Scope) *runHost {
+func (s *runStep) longest(x *Scope) *runHost {
 	var out *runHost
 	for _, h := range s.hosts {
 		if !x.onHost(h.ID) || h.over() || h.Began.IsZero() {
@@ -217,7 +217,7 @@ func (s *runStep) longest(x Scope) *runHost {
 
 // notable returns the hosts that the page shows: those that failed, then those that
 // are being worked on. more is how many others of these there are.
-func (s *runStep) notable(x Scope) (out []runHost, more int) {
+func (s *runStep) notable(x *Scope) (out []runHost, more int) {
 	for _, h := range s.sorted(x) {
 		if len(out) == shownHosts {
 			more++
@@ -229,7 +229,7 @@ func (s *runStep) notable(x Scope) (out []runHost, more int) {
 }
 
 // sorted returns the hosts of a step that are within limits, those that failed first.
-func (s *runStep) sorted(limits Scope) []*runHost {
+func (s *runStep) sorted(limits *Scope) []*runHost {
 	all := slices.SortedFunc(maps.Values(s.hosts), func(x, y *runHost) int {
 		return cmp.Or(x.rankOf()-y.rankOf(), strings.Compare(x.ID, y.ID))
 	})
@@ -238,7 +238,7 @@ func (s *runStep) sorted(limits Scope) []*runHost {
 
 // hidden returns of how many hosts nothing is shown to somebody with limits, and whether the
 // step may be about such hosts: then what it says is not shown either.
-func (s *runStep) hidden(x Scope, whole bool) (n int, beyond bool) {
+func (s *runStep) hidden(x *Scope, whole bool) (n int, beyond bool) {
 	if whole {
 		return 0, false
 	}
@@ -643,7 +643,7 @@ func (v runView) summary() string {
 
 // view returns what a page shows of the run to somebody with limits: the steps that changed
 // after a revision; and what tells that there is more.
-func (r *run) view(after int, limits Scope) (runView, <-chan struct{}) {
+func (r *run) view(after int, limits *Scope) (runView, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	whole := limits.whole(r.Spec.Spec)

@@ -218,7 +218,7 @@ func TestManyHosts(t *testing.T) {
 		r.change(func() { r.line(fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":"running"}`, i)) })
 	}
 	r.change(func() { r.line(`{"event":"host_end","step":"all","host":"web999","result":"failed","comment":"no"}`) })
-	v, _ := r.view(0, Scope{})
+	v, _ := r.view(0, &Scope{})
 	if s := v.Steps[0]; len(s.Shown) != shownHosts || s.More != 950 || s.Shown[0].ID != "web999" || s.HostsDone != 1 || s.HostsBad != 1 {
 		t.Errorf("step %+v", v.Steps[0])
 	}
@@ -226,7 +226,7 @@ func TestManyHosts(t *testing.T) {
 	if err := runUpdate(page{}, v).Render(t.Context(), &out); err != nil || out.Len() > 32<<10 {
 		t.Errorf("%d bytes, %v", out.Len(), err)
 	}
-	if v, _ := r.view(v.Rev, Scope{}); len(v.Steps) != 0 {
+	if v, _ := r.view(v.Rev, &Scope{}); len(v.Steps) != 0 {
 		t.Error("steps that did not change are sent again")
 	}
 }
@@ -238,7 +238,7 @@ func TestManyMessages(t *testing.T) {
 	for i := range maxMessages + 5 {
 		r.change(func() { r.line(fmt.Sprintf("line %d", i)) })
 	}
-	if v, _ := r.view(0, Scope{}); len(v.Messages) != maxMessages || v.Messages[0] != "line 5" || v.Messages[maxMessages-1] != fmt.Sprintf("line %d", maxMessages+4) {
+	if v, _ := r.view(0, &Scope{}); len(v.Messages) != maxMessages || v.Messages[0] != "line 5" || v.Messages[maxMessages-1] != fmt.Sprintf("line %d", maxMessages+4) {
 		t.Errorf("messages %q", v.Messages)
 	}
 }
@@ -293,7 +293,7 @@ func TestRunGraph(t *testing.T) {
 	if strings.Contains(text, "<style") {
 		t.Error("the picture has a style sheet of its own")
 	}
-	view, _ := r.view(0, Scope{})
+	view, _ := r.view(0, &Scope{})
 	s.addGraph(t.Context(), r, &view, view.Rev)
 	if view.Graph != "" {
 		t.Error("the picture is sent again though it is the same")

@@ -65,7 +65,7 @@ func (h *runHost) rankOf() int {
 }
 
 // hostsOfStep returns the name of a step and its hosts, those that failed first.
-func (r *run) hostsOfStep(number int, limits Scope) (title string, hosts []outputHost, err error) {
+func (r *run) hostsOfStep(number int, limits *Scope) (title string, hosts []outputHost, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if number < 1 || number > len(r.steps) {

@@ -81,7 +81,7 @@ func windowOf(w *hostWindow) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 				writeText(templ_7745c5c3_Buffer, "How far "+h.ID+" is")
 				writeHTML(templ_7745c5c3_Buffer, "\"></progress> <span title=\"")
-				writeText(templ_7745c5c3_Buffer, h.Line)
+				writeText(templ_7745c5c3_Buffer, printable.Line(h.Line))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, printable.Line(h.Line))
 				writeHTML(templ_7745c5c3_Buffer, "</span>")

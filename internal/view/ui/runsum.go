@@ -32,7 +32,7 @@ func (n hostSums) done() int { return n.Good + n.Bad + n.Due + n.Unknown }
 
 // sums counts hosts, and gathers failures that are alike, those of the most hosts first. The
 // caller has the run.
-func (r *run) sums(limits Scope, whole bool) (n hostSums, all []failure) {
+func (r *run) sums(limits *Scope, whole bool) (n hostSums, all []failure) {
 	for i, s := range r.steps {
 		n.All += s.Hosts
 		n.Bad += s.Failed

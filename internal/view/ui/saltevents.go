@@ -135,7 +135,7 @@ func (g granted) events(ctx context.Context, ready func(), each func(tag string,
 
 // eventSeen is what somebody with limits may see of an event; nil: nothing. Of those who are
 // limited to hosts, these are the jobs of the hosts and what the hosts returned.
-func (x Scope) eventSeen(tag string, data *value.Map) *value.Map {
+func (x *Scope) eventSeen(tag string, data *value.Map) *value.Map {
 	if len(x.Hosts) == 0 {
 		return data
 	}

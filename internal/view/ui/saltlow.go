@@ -53,7 +53,7 @@ func lows() []*low {
 	}
 	records, job := from(Viewer, readRecords), []string{"arg", "kwarg", "jid"}
 	return []*low{
-		row("local local_async ssh", "", "function", Editor, from(Editor, fullPowers|runAny|readRuns|readRecords), ofHosts, functionKeys, (*lowCall).function),
+		row("local local_async ssh", "", "function", Editor, from(Editor, fullPowers|runAny|readRuns|readRecords), ofFunction(""), functionKeys, (*lowCall).function),
 		row("runner runner_async", "state.orchestrate", "run", Operator, from(Operator, readSteps|runTemplates|runDefined|readRuns|readRecords), filtered, []string{"arg", "kwarg", "mods", "test"}, (*lowCall).orchestrate),
 		row("runner runner_async", "state.orch", "run", Operator, from(Operator, readSteps|runTemplates|runDefined|readRuns|readRecords), filtered, []string{"arg", "kwarg", "mods", "test"}, (*lowCall).orchestrate),
 		row("runner", "jobs.lookup_jid", "", Viewer, records, ofLowJob, job, (*lowCall).lookup),
@@ -177,7 +177,7 @@ func (c *lowCall) begin(spec runSpec) (*run, error) {
 }
 
 // scope is what the token of a chunk is limited to.
-func (c *lowCall) scope() Scope { return c.v.limits() }
+func (c *lowCall) scope() *Scope { return c.v.limits() }
 
 // wait waits for the end of a run, and returns its record.
 func (c *lowCall) wait(x *run) (*jobs.Job, error) {

@@ -17,7 +17,7 @@ var ErrNotSent = errors.New("nothing hears events at the moment: no worker runs,
 const maxEventTag = 1024
 
 // eventsOnly is the rule of sending events: the tag is looked at when the body was read.
-func eventsOnly(_ *Server, _ *http.Request, x Scope) error {
+func eventsOnly(_ *Server, _ *http.Request, x *Scope) error {
 	if len(x.Events) == 0 {
 		return errScope(x)
 	}

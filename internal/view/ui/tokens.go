@@ -43,38 +43,42 @@ type Token struct {
 // Rights do not limit anything: they are globs for what somebody has a higher role for, by the words of
 // [RightWords].
 type Scope struct {
-	Orchestrations, Chains, Templates, Events, Hosts []string
-	Rights                                           map[string][]string
+	Orchestrations, Chains, Templates, Functions, Events, Hosts []string
+	Rights                                                      map[string][]string
 }
 
 // Limited reports whether there is a limit.
-func (x Scope) Limited() bool { return x.byName() || len(x.Hosts) > 0 }
+func (x *Scope) Limited() bool { return x.byName() || len(x.Hosts) > 0 }
 
 // byName reports whether what can be run is limited.
-func (x Scope) byName() bool {
-	return len(x.Orchestrations)+len(x.Chains)+len(x.Templates)+len(x.Events) > 0
+func (x *Scope) byName() bool {
+	return len(x.Orchestrations)+len(x.Chains)+len(x.Templates)+len(x.Functions)+len(x.Events) > 0
 }
 
 // allows reports whether something may be seen and run; kind is that of a runSpec.
-func (x Scope) allows(kind, name string) bool {
+func (x *Scope) allows(kind, name string) bool {
 	if !x.byName() {
 		return true
 	}
-	globs := map[string][]string{kept.Orchestrations: x.Orchestrations, kept.Chains: x.Chains, kept.Templates: x.Templates}[cmp.Or(kept.PlanOf(kind), kind)]
+	kind, name = objectOf(kind, name)
+	if kind == kept.Functions && !functionName().MatchString(name) { // such as several at once
+		return false
+	}
+	globs := map[string][]string{kept.Orchestrations: x.Orchestrations, kept.Chains: x.Chains, kept.Templates: x.Templates, kept.Functions: x.Functions}[kind]
 	return slices.ContainsFunc(globs, func(g string) bool { ok, _ := filepath.Match(g, name); return ok })
 }
 
 // lists are the lists of the scope, by their names in files.
 func (x *Scope) lists() map[string]*[]string {
-	return map[string]*[]string{"orchestrations": &x.Orchestrations, "chains": &x.Chains, "templates": &x.Templates, "events": &x.Events, "hosts": &x.Hosts}
+	return map[string]*[]string{"orchestrations": &x.Orchestrations, "chains": &x.Chains, "templates": &x.Templates, "functions": &x.Functions, "events": &x.Events, "hosts": &x.Hosts}
 }
 
 // scopeNames are the names of the lists, in the order of files.
-var scopeNames = []string{"orchestrations", "chains", "templates", "events", "hosts"}
+var scopeNames = []string{"orchestrations", "chains", "templates", "functions", "events", "hosts"}
 
 // Sends reports whether the token may send events with a tag: one of its prefixes, or what is
 // below one.
-func (x Scope) Sends(tag string) bool {
+func (x *Scope) Sends(tag string) bool {
 	return slices.ContainsFunc(x.Events, func(prefix string) bool {
 		prefix = strings.TrimSuffix(prefix, "/")
 		return tag == prefix || strings.HasPrefix(tag, prefix+"/")
@@ -106,7 +110,7 @@ func (x Scope) String() string {
 }
 
 // limits are the words of the scope that are limits.
-func (x Scope) limits() string {
+func (x *Scope) limits() string {
 	var words []string
 	for _, name := range scopeNames {
 		if globs := *x.lists()[name]; len(globs) > 0 {
@@ -124,6 +128,16 @@ func CheckGlobs(globs []string) error {
 		}
 	}
 	return nil
+}
+
+// CheckFunctions returns an error if the globs are not for names of functions.
+func CheckFunctions(globs []string) error {
+	for _, g := range globs {
+		if g != "*" && !strings.Contains(g, ".") {
+			return fmt.Errorf("%q is not a glob for functions, such as test.* or state.apply", g)
+		}
+	}
+	return CheckGlobs(globs)
 }
 
 // CheckToken returns an error if no token can have the name.
@@ -272,8 +286,11 @@ func (x *Token) set(key, text string) (err error) {
 		if err = CheckGlobs(globs); key == "events" {
 			err = CheckPrefixes(globs)
 		}
-		if err == nil && key == "hosts" {
+		switch {
+		case err == nil && key == "hosts":
 			err = CheckHosts(globs)
+		case err == nil && key == "functions":
+			err = CheckFunctions(globs)
 		}
 	}
 	if _, bad := errors.AsType[*time.ParseError](err); bad {

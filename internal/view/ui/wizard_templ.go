@@ -203,7 +203,12 @@ func field(f fieldView) templ.Component {
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</select>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<input id=\"")
+				if isSecret(f.Field) {
+					writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"password\" value=\"")
+					writeValue(templ_7745c5c3_Buffer, "v:"+f.Input)
+					writeHTML(templ_7745c5c3_Buffer, "\">")
+				}
+				writeHTML(templ_7745c5c3_Buffer, " <input id=\"")
 				writeValue(templ_7745c5c3_Buffer, f.id())
 				writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
 				writeValue(templ_7745c5c3_Buffer, "v:"+f.Input)
@@ -230,7 +235,7 @@ func field(f fieldView) templ.Component {
 
 //go:noinline
 func item(f fieldView, x itemView, i int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<fieldset class=\"item\"><legend>")
 		writeText(templ_7745c5c3_Buffer, itemTitle(f, i))
 		writeHTML(templ_7745c5c3_Buffer, "</legend> ")
@@ -265,7 +270,7 @@ func item(f fieldView, x itemView, i int) templ.Component {
 
 //go:noinline
 func fieldHelp(f fieldView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var46 templ.Component) (templ_7745c5c3_Err error) {
 		if f.Help != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\" id=\"")
 			writeValue(templ_7745c5c3_Buffer, "h-"+f.Input)
@@ -279,7 +284,7 @@ func fieldHelp(f fieldView) templ.Component {
 
 //go:noinline
 func fieldProblem(f fieldView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var49 templ.Component) (templ_7745c5c3_Err error) {
 		if f.Problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\" id=\"")
 			writeValue(templ_7745c5c3_Buffer, "p-"+f.Input)
