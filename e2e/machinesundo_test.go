@@ -17,7 +17,7 @@ var snapshot = []string{
 	`find /etc /home /opt /srv /root /usr/local /var/lib/app -xdev -type d ! -path '/root/.cache*' -printf '%p %m %U:%G\n' | sort`,
 	`cat /etc/passwd /etc/shadow /etc/group /etc/gshadow | sort`,
 	`dpkg-query -W -f '${Package} ${Version} ${Status}\n' | grep 'ok installed'`,
-	`systemctl list-unit-files --no-legend --plain | awk '{print $1, $2}'`,
+	`find /usr/lib/systemd/system /run/systemd/system -printf '%p %l\n' | sort`, // list-unit-files takes half a second, and the rest is below /etc
 	`systemctl list-units --no-legend --plain --type=service,timer | awk '{print $1, $3}' | grep -v '^user\|^session\|^apt-\|^dpkg-\|^systemd-\|^man-db\|^e2scrub'`,
 	`getfacl -R -p -n /srv 2>/dev/null; getfattr -R -h -d /srv --absolute-names 2>/dev/null`,
 	`find /srv /opt -xdev -type d -printf '%p %TY-%Tm-%Td %TH:%TM:%TS\n' | sort; find /srv -links +1 -type f -printf '%p %n\n' | sort`,
