@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd"
 	"brine/internal/core/host"
+	"brine/internal/testkit/pythontest"
 )
 
 // TestMain lets the test binary be brine and, by their names, the Salt
@@ -40,6 +41,7 @@ func TestMain(m *testing.M) {
 	if _, set := os.LookupEnv("BRINE_PROGRESS"); !set {
 		os.Setenv("BRINE_PROGRESS", "none")
 	}
+	pythontest.Direct()
 	// Expected modes of files are those of the usual umask.
 	syscall.Umask(0o022)
 	run := func() { os.Exit(cmd.Main()) }

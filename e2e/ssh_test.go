@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,16 +13,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
 	"brine/internal/testkit/sshtest"
+	"brine/sshexec"
 )
 
 // A site is a controller's directory and an sshd to work on.
@@ -42,11 +48,60 @@ func newSite(t *testing.T, o sshtest.Options) *site {
 	s := &site{t: t, sshd: sshtest.Start(t, o), dir: t.TempDir()}
 	s.home = filepath.Join(s.dir, "home")
 	s.write("home/.ssh/known_hosts", read(t, s.sshd.KnownHosts))
+	s.placeAgent()
 	s.write("master", fmt.Sprintf("file_roots: {base: [%s]}\npillar_roots: {base: [%s]}\ncachedir: %s\nssh_user: %s\nssh_priv: %s\nssh_port: %d\ntimeout: 5\n",
 		s.path("salt"), s.path("pillar"), s.path("cache"), s.sshd.User, s.sshd.Key, s.sshd.Port))
 	s.write("salt/.keep", "")
 	s.write("pillar/.keep", "")
 	return s
+}
+
+// builtAgent is the agent that BRINE_TEST_SLIM names: a directory for agents with it, and one for
+// the cache in which it is packed. Both are empty where none was built.
+var builtAgent = sync.OnceValues(func() (agents, packed string) {
+	text, err := os.ReadFile(os.Getenv("BRINE_TEST_SLIM"))
+	if err != nil {
+		return "", ""
+	}
+	dir, err := os.MkdirTemp("", "brine-agents-")
+	if err != nil {
+		return "", ""
+	}
+	atExit = append(atExit, func() { _ = os.RemoveAll(dir) })
+	agents, packed = filepath.Join(dir, "agents"), filepath.Join(dir, "packed")
+	var zst bytes.Buffer
+	sum := sha256.Sum256(text)
+	for _, err := range []error{
+		os.Mkdir(agents, 0o755), os.Mkdir(packed, 0o755),
+		os.WriteFile(filepath.Join(agents, "brine-"+runtime.GOOS+"-"+runtime.GOARCH), text, 0o755),
+		sshexec.Compress(&zst, bytes.NewReader(text), zstd.SpeedDefault),
+		os.WriteFile(filepath.Join(packed, "agent-"+hex.EncodeToString(sum[:8])+".zst"), zst.Bytes(), 0o600),
+	} {
+		if err != nil {
+			panic(err)
+		}
+	}
+	return agents, packed
+})
+
+// placeAgent has the hosts of a site get the agent that releases have, where one was built,
+// else the test itself, which has three times its bytes. It is packed already.
+func (s *site) placeAgent() {
+	s.t.Helper()
+	agents, packed := builtAgent()
+	if agents == "" {
+		return
+	}
+	data := filepath.Join(s.home, ".local/share/brine")
+	must(s.t, os.MkdirAll(data, 0o700))
+	must(s.t, os.Symlink(agents, filepath.Join(data, "agents")))
+	cache := s.path("cache/ssh")
+	must(s.t, os.MkdirAll(cache, 0o700))
+	files, err := os.ReadDir(packed)
+	must(s.t, err)
+	for _, f := range files {
+		must(s.t, os.Link(filepath.Join(packed, f.Name()), filepath.Join(cache, f.Name())))
+	}
 }
 
 func read(t *testing.T, path string) string {

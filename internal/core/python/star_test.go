@@ -15,6 +15,7 @@ import (
 	"brine/internal/core/python/wire"
 	"brine/internal/core/star"
 	"brine/internal/py/value"
+	"brine/internal/testkit/pythontest"
 )
 
 // TestMain lets the test binary be the process that runs Starlark.
@@ -22,6 +23,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == wire.Starlark {
 		os.Exit(star.Serve(os.Stdin, os.Stdout, os.Stderr))
 	}
+	pythontest.Direct()
 	os.Exit(m.Run())
 }
 

@@ -20,6 +20,7 @@ import (
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
+	"brine/internal/testkit/pythontest"
 	testmod "brine/modules/test"
 )
 
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(render.ServePongo(os.Stdin, os.Stdout, os.Stderr))
 	}
 	time.Local = time.UTC
+	pythontest.Direct()
 	os.Exit(m.Run())
 }
 
