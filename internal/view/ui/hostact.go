@@ -51,14 +51,14 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 		}
 		r.Form.Set("expr", "L@"+host)
 	}
-	expr, ids, _, err := s.matching(r)
+	expr, ids, note, err := s.matching(r)
 	if err != nil {
 		return nil, err
 	}
 	if host != "" && !slices.Equal(ids, []string{host}) {
 		return nil, fmt.Errorf("host %s: %w in the roster", host, ErrNotFound)
 	}
-	out := &selection{IDs: ids, Text: hostCount(len(ids)) + " that match " + expr, Expr: expr}
+	out, left := &selection{IDs: ids, Text: hostCount(len(ids)) + " that match " + expr, Expr: expr}, ""
 	switch f.Get("scope") {
 	case scopeTicked:
 		out.IDs = f["id"]
@@ -75,6 +75,12 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 		if n, err := strconv.Atoi(f.Get("count")); err != nil || n != len(ids) {
 			return nil, fmt.Errorf("%s match %s now, and not as many as the list had. Load the list again", hostCount(len(ids)), expr)
 		}
+		switch { // the run has this name: nobody is to take it for one on all that are meant
+		case f.Get("by") == byFacts:
+			left = ", by what is kept of them"
+		case note != "":
+			left = ", without those that could not be asked"
+		}
 	default:
 		if host == "" {
 			return nil, onField("scope", "choose whether the hosts that are ticked are meant, or all that match")
@@ -86,6 +92,7 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 	if len(out.IDs) == 1 {
 		out.Text = out.IDs[0]
 	}
+	out.Text += left
 	if limits := s.back(r.Context()).limits; len(limits.Hosts) > 0 {
 		out.Expr = "L@" + strings.Join(out.IDs, ",") // not who else matches
 		if err := limits.within(out.IDs); err != nil {

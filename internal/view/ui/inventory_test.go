@@ -67,6 +67,18 @@ func TestRunOnHosts(t *testing.T) {
 	if c, answers := run("function", "state.apply", "arguments", "web", "test", "yes"); answers != `{'arg': ['web'], 'kwarg': {'test': True}}` || slices.Contains(c.Args, "--test") { // the command refuses the flag
 		t.Errorf("ran %v with %s", c.Args, answers)
 	}
+	// A run on less than what is meant says so in its name.
+	s.fake.note = "web9 was not asked."
+	for by, want := range map[string]string{"": "test.ping on 2 hosts that match G@os:x, without those that could not be asked", byFacts: "test.ping on 2 hosts that match G@os:x, by what is kept of them"} {
+		w := b.post("/hosts/run", "expr", "G@os:x", "scope", "all", "count", "2", "by", by, "function", "test.ping", "confirm", "yes")
+		status(t, want, w, 303)
+		<-s.ran
+		s.fake.end <- 0
+		if body := b.get(w.Header().Get("Location")).Body.String(); !strings.Contains(body, want) {
+			t.Errorf("no %q in %s", want, body)
+		}
+	}
+	s.fake.note = ""
 	for _, kv := range [][]string{
 		{"confirm", "yes"},
 		{"function", "cmd.run"},

@@ -53,6 +53,7 @@ type fake struct {
 
 	faults, unsure []string // of chains
 	unfound        bool     // no hosts can be looked up
+	note           string   // of matches
 
 	delivered []Delivery
 	recurring []Recurrence
@@ -80,7 +81,7 @@ func (f *fake) Match(_ context.Context, expr string, _ MatchLevel) (ids []string
 		return nil, "", errors.New("the roster cannot be read")
 	}
 	ids, err = f.find(expr)
-	return ids, "", err
+	return ids, f.note, err
 }
 
 // Facts are those of web1.
