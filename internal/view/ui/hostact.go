@@ -78,6 +78,8 @@ func (s *Server) selected(r *http.Request) (*selection, error) {
 		switch { // the run has this name: nobody is to take it for one on all that are meant
 		case f.Get("by") == byFacts:
 			left = ", by what is kept of them"
+		case len(s.back(r.Context()).limits.Hosts) > 0: // the note is that there may be others
+			left = ", of those that the limits allow"
 		case note != "":
 			left = ", without those that could not be asked"
 		}

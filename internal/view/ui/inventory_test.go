@@ -69,13 +69,19 @@ func TestRunOnHosts(t *testing.T) {
 	}
 	// A run on less than what is meant says so in its name.
 	s.fake.note = "web9 was not asked."
-	for by, want := range map[string]string{"": "test.ping on 2 hosts that match G@os:x, without those that could not be asked", byFacts: "test.ping on 2 hosts that match G@os:x, by what is kept of them"} {
-		w := b.post("/hosts/run", "expr", "G@os:x", "scope", "all", "count", "2", "by", by, "function", "test.ping", "confirm", "yes")
-		status(t, want, w, 303)
+	all := "test.ping on 2 hosts that match G@os:x, "
+	for _, tt := range []struct {
+		by, want string
+	}{
+		{"", all + "without those that could not be asked"},
+		{byFacts, all + "by what is kept of them"},
+	} {
+		w := b.post("/hosts/run", "expr", "G@os:x", "scope", "all", "count", "2", "by", tt.by, "function", "test.ping", "confirm", "yes")
+		status(t, tt.want, w, 303)
 		<-s.ran
 		s.fake.end <- 0
-		if body := b.get(w.Header().Get("Location")).Body.String(); !strings.Contains(body, want) {
-			t.Errorf("no %q in %s", want, body)
+		if body := b.get(w.Header().Get("Location")).Body.String(); !strings.Contains(body, tt.want) {
+			t.Errorf("no %q in %s", tt.want, body)
 		}
 	}
 	s.fake.note = ""
