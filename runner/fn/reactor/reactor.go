@@ -160,6 +160,8 @@ func dry(ctx context.Context, c *fun.Call, all []*reactor.Reaction, checks Check
 			}
 			if ids != nil {
 				m.Set("targets", value.Strings(ids...))
+			} else if err == nil {
+				open = append(open, &source.Error{Pos: r.Pos, Err: fmt.Errorf("reaction %s: whether a target matches, for which machines would be asked", r.ID)})
 			}
 		}
 		out.Append(m)
