@@ -71,13 +71,17 @@ func TestRunOnHosts(t *testing.T) {
 	s.fake.note = "web9 was not asked."
 	all := "test.ping on 2 hosts that match G@os:x, "
 	for _, tt := range []struct {
-		by, want string
+		b               *browser
+		by, count, want string
 	}{
-		{"", all + "without those that could not be asked"},
-		{byFacts, all + "by what is kept of them"},
+		{b, "", "2", all + "without those that could not be asked"},
+		{b, byFacts, "2", all + "by what is kept of them"},
+		{s.guest(Scope{Hosts: []string{"web*"}}), "", "1", "test.ping on web1, of those that the limits allow"},
 	} {
-		w := b.post("/hosts/run", "expr", "G@os:x", "scope", "all", "count", "2", "by", tt.by, "function", "test.ping", "confirm", "yes")
-		status(t, tt.want, w, 303)
+		w := tt.b.post("/hosts/run", "expr", "G@os:x", "scope", "all", "count", tt.count, "by", tt.by, "function", "test.ping", "confirm", "yes")
+		if status(t, tt.want, w, 303); t.Failed() {
+			return // no run is coming
+		}
 		<-s.ran
 		s.fake.end <- 0
 		if body := b.get(w.Header().Get("Location")).Body.String(); !strings.Contains(body, tt.want) {
