@@ -85,6 +85,9 @@ func TestDensity(t *testing.T) {
 		if got[2] != x.n || got[0] > got[1] {
 			t.Errorf("%s: %d of %d elements, the last of which ends at %d of %d pixels", x.path, got[2], x.n, got[0], got[1])
 		}
+		if how := browsertest.Get(t, tab, chromedp.Evaluate[string](`getComputedStyle(document.querySelector(".steps > li")).display`)); how != "list-item" {
+			t.Errorf("%s: steps are shown as %s, without numbers", x.path, how)
+		}
 		t.Logf("%s ends at %d of %d pixels", x.path, got[0], got[1])
 	}
 }
