@@ -175,10 +175,7 @@ func (p *pages) brine(args ...string) *exec.Cmd { return p.brineTo(append(args, 
 
 // brineTo is brine without the tree.
 func (p *pages) brineTo(args ...string) *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.CommandContext(p.t.Context(), cmp.Or(p.exe, self))
 	c.Args = append([]string{"brine"}, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
