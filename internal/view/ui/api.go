@@ -119,6 +119,9 @@ func (s *Server) api(x route) http.HandlerFunc {
 		if open := x.api.open || s.opts.OpenMetrics && isHealth(r.URL.Path); !open {
 			var err error
 			if v, err = s.bearer(r); err != nil {
+				if errors.Is(err, errAPIOff) && isHealth(r.URL.Path) {
+					err = errHealthOff
+				}
 				writeProblem(w, problemOf(err))
 				return
 			}
@@ -338,4 +341,7 @@ func (s *Server) otherAPI(w http.ResponseWriter, r *http.Request) {
 }
 
 // errAPIOff says that there is no API.
-var errAPIOff = &apiError{kind: apiOff, detail: "brine ui was started without tokens.", hint: "Start it with --tokens FILE; 'brine ui token add' makes tokens."}
+var (
+	errAPIOff    = &apiError{kind: apiOff, detail: "brine ui was started without tokens.", hint: "Start it with --tokens FILE; 'brine ui token add' makes tokens."}
+	errHealthOff = &apiError{kind: apiOff, detail: errAPIOff.detail, hint: "--open-metrics lets everybody who reaches the server read this; --tokens FILE lets those who have a token."}
+)
