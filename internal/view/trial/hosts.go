@@ -30,13 +30,36 @@ func (p *plan) take(name string) error {
 func (p *plan) freshness(c Check) Check {
 	switch {
 	case p.given == nil:
+		return c
 	case p.given.Reset == "":
 		c.Status = Skipped
 		c.Text += ": " + p.given.Target + ", not fresh: it is as the last test left it; with its own network"
 	default:
 		c.Text += ": " + p.given.Target + ", brought back, with its own network"
 	}
+	if p.m.HadLeftovers() {
+		c.Text += "; removed what a test that was cut off left there"
+	}
 	return c
+}
+
+// tidying names what is done with a given host at the end of a test.
+const tidying = "tidy the host"
+
+// leaving names the end of a test on a given host; "": the machine was made.
+func (p *plan) leaving() string {
+	if p.given == nil {
+		return ""
+	}
+	return tidying
+}
+
+// hostHint says what to do about a given host that cannot be used.
+func (p *plan) hostHint(err error) string {
+	if _, ok := errors.AsType[*machine.ResetError](err); ok {
+		return fmt.Sprintf("mend the command under reset, and try it in the directory of the tree: %s", p.given.Reset)
+	}
+	return ""
 }
 
 // mayHold refuses to keep the machines of tests that have the same one.
