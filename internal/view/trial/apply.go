@@ -385,9 +385,11 @@ func (p *plan) createAll(ctx context.Context) bool {
 	text := p.driver.Name
 	for i, q := range all {
 		if err := errs[i]; err != nil {
-			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos, Hint: cmp.Or(machine.SpaceHint(err), noSpace(err.Error()), p.hostHint(err))}
+			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos, Hint: cmp.Or(p.startHint(err), machine.SpaceHint(err), noSpace(err.Error()))}
 			if be, ok := errors.AsType[*machine.BootError](err); ok && be.Console != "" {
-				c.Text += "\n" + lastLines(be.Console, 20)
+				if last := lastLines(be.Console, 20); !strings.Contains(c.Text, last) {
+					c.Text += "\n" + last
+				}
 			}
 			q.add(c, began)
 		}

@@ -3,6 +3,7 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"brine/internal/fleet/machine"
@@ -17,8 +18,8 @@ func (p *plan) take(name string) error {
 	case name != "":
 		return &source.Error{Pos: c.Pos, Err: errors.New("an orchestration cannot be tested on given hosts: use another driver than ssh")}
 	case !ok:
-		return &machine.NoImageError{
-			System: system, Why: "the case " + c.Name + " has no host of it",
+		return &machine.UnusableError{
+			Driver: p.driver.Name, Why: "the case " + c.Name + " has no host of " + system,
 			Hint: "name one in the case file: hosts: {" + system + ": {target: ID, may_be_changed: true, reset: COMMAND}}",
 		}
 	}
@@ -54,10 +55,19 @@ func (p *plan) leaving() string {
 	return tidying
 }
 
-// hostHint says what to do about a given host that cannot be used.
-func (p *plan) hostHint(err error) string {
+// startHint says what to do about a machine that did not start, or a given host that cannot
+// be used; "" where that is not known.
+func (p *plan) startHint(err error) string {
+	text := err.Error()
 	if _, ok := errors.AsType[*machine.ResetError](err); ok {
-		return fmt.Sprintf("mend the command under reset, and try it in the directory of the tree: %s", p.given.Reset)
+		return "mend the command under reset, and try it in the directory of the tree: " + p.given.Reset
+	}
+	switch {
+	case p.given != nil:
+	case strings.Contains(text, "rlimit"):
+		return "this machine, a container itself, may not set the limits of containers: give it CAP_SYS_RESOURCE, or use --driver nspawn or namespace"
+	case strings.Contains(text, "unshare failed"):
+		return "this machine does not let you make namespaces: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, or use another driver; --compile needs none"
 	}
 	return ""
 }
