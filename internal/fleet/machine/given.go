@@ -179,13 +179,18 @@ func (m *Machine) mark(ctx context.Context, g *Given) error {
 	dial, cancel := context.WithTimeout(ctx, markTime)
 	defer cancel()
 	r, err := m.pool.Dial(dial, g.Target)
-	if err != nil {
-		return nil //nolint:nilerr // it is brought back as it is
+	if err == nil {
+		return markBy(ctx, r)
 	}
-	defer r.Close()
-	ctx, cancel = context.WithTimeout(ctx, busyTime)
+	return nil
+}
+
+// markBy is mark over a connection, which it ends.
+func markBy(ctx context.Context, r Remote) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTime)
 	defer cancel()
 	stderr, status, err := r.Script(ctx, script("mark"), nil, io.Discard)
+	_ = r.Close()
 	if err == nil && status == busyStatus {
 		return errors.New(strings.TrimSpace(stderr))
 	}
