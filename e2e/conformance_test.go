@@ -336,14 +336,14 @@ func (w *world) layOut(t *testing.T) {
 }
 
 func (w *world) fill(s string) string {
-	self, _ := os.Executable()
+	self := brineProgram()
 	return strings.NewReplacer("@TMP@", w.tmp, "@TREE@", w.tree, "@CONF@", w.conf, "@SALT@", "env BRINE_TEST_RUN=1 "+self).Replace(s)
 }
 
 // blank puts the placeholders back, and the recorder's account in place of the
 // one that runs the test.
 func (w *world) blank(s string) string {
-	self, _ := os.Executable()
+	self := brineProgram()
 	if me, err := user.Current(); err == nil {
 		if g, err := user.LookupGroupId(me.Gid); err == nil {
 			s = strings.ReplaceAll(s, "owned by "+me.Username+":"+g.Name, "owned by root:root")
@@ -405,17 +405,14 @@ func (w *world) exec(t *testing.T, s recStep) (stdout, stderr string, exit int) 
 	for _, a := range s.argv {
 		argv = append(argv, w.fill(a))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.Command(self)
 	c.Args = append([]string{words[0]}, argv...)
 	c.Dir, c.Env = w.tmp, w.env()
 	var out, errb bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errb
 	c.WaitDelay = 30 * time.Second
-	err = c.Run()
+	err := c.Run()
 	var ee *exec.ExitError
 	if err != nil && !errors.As(err, &ee) && !errors.Is(err, exec.ErrWaitDelay) {
 		t.Fatalf("%v: %v", c.Args, err)

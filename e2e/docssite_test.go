@@ -34,10 +34,7 @@ func docsArchive(t *testing.T) string {
 
 func docsCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.CommandContext(t.Context(), self)
 	c.Args = append([]string{"brine", "docs"}, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1")

@@ -30,10 +30,7 @@ type eventMachine struct {
 
 // brine makes a command.
 func (m *eventMachine) brine(args ...string) *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.Command(self, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+m.dir, "BRINE_RUN_DIR="+m.dir+"/events")
 	return c

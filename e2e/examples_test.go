@@ -43,10 +43,7 @@ func TestEventsIntoMySQL(t *testing.T) {
 	}
 	d := newLoadTree(t, 2, nil)
 	bin := filepath.Join(d.dir, "bin")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := brineProgram()
 	for name, text := range map[string]string{
 		"brine":  fmt.Sprintf("#!/bin/sh\nBRINE_TEST_RUN=1 exec %s \"$@\" -c %s\n", exe, d.dir),
 		"mysql":  fmt.Sprintf("#!/bin/sh\nexec %s --no-defaults -h 127.0.0.1 -P %d -u salt -psalt \"$@\"\n", client, srv.Port),

@@ -64,10 +64,7 @@ func (d loadTree) brine(t *testing.T, args ...string) (wall, cpu time.Duration) 
 // command returns a run of brine on the tree.
 func (d loadTree) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := brineProgram()
 	c := exec.Command(exe, append(args, "-c", d.dir, "--out=quiet")...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+d.dir, "XDG_RUNTIME_DIR="+d.dir, "BRINE_RUN_DIR="+d.dir+"/events", "TMPDIR="+d.dir)
 	return c

@@ -33,10 +33,7 @@ func TestLSP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.CommandContext(t.Context(), self)
 	c.Args = []string{"brine", "lsp", "--stdio", "-l", "debug", "--log-file", filepath.Join(ws, "log")}
 	c.Dir = ws

@@ -114,7 +114,8 @@ func keysOf(m map[string]int) func(func(string) bool) {
 }
 
 // staticBrine returns the program that goes into machines: the test binary needs
-// the libraries of this one. It is built once, for all tests.
+// the libraries of this one. It is built once, for all tests, unless BRINE_TEST_PROGRAM
+// names one.
 func staticBrine(t testing.TB) string {
 	t.Helper()
 	bin, err := buildBrine()
@@ -138,6 +139,9 @@ func machineWithBrine(t testing.TB) *machine.Machine {
 }
 
 var buildBrine = sync.OnceValues(func() (string, error) {
+	if p := os.Getenv("BRINE_TEST_PROGRAM"); p != "" {
+		return p, nil
+	}
 	dir, err := os.MkdirTemp("", "brine-test-")
 	if err != nil {
 		return "", err

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ import (
 )
 
 // TestMain lets the test binary be brine and, by their names, the Salt
-// programs, so that scripts run the code under test. As an agent it is known by
+// brinePrograms, so that scripts run the code under test. As an agent it is known by
 // its name, too: sudo hands on no variables.
 func TestMain(m *testing.M) {
 	name := filepath.Base(os.Args[0])
@@ -44,11 +45,52 @@ func TestMain(m *testing.M) {
 	pythontest.Direct()
 	// Expected modes of files are those of the usual umask.
 	syscall.Umask(0o022)
-	run := func() { os.Exit(cmd.Main()) }
-	testscript.Main(atRoot{m}, map[string]func(){
-		"brine": run, "salt": run, "salt-call": run, "salt-run": run, "salt-ssh": run,
-	})
+	all := map[string]func(){}
+	for _, name := range programNames {
+		all[name] = func() { os.Exit(cmd.Main()) }
+	}
+	testscript.Main(atRoot{m}, all)
 }
+
+// brineProgram is the brine that tests run: the one that users have, where BRINE_TEST_PROGRAM names
+// it, else the test itself, which starts more slowly.
+func brineProgram() string {
+	if p := os.Getenv("BRINE_TEST_PROGRAM"); p != "" {
+		return p
+	}
+	return self()
+}
+
+// self is the program that the tests are.
+func self() string {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return exe
+}
+
+// brinePrograms is a directory with links to the program by all of its names; "" where it is the
+// test itself, whose names are in PATH already.
+var brinePrograms = sync.OnceValue(func() string {
+	if os.Getenv("BRINE_TEST_PROGRAM") == "" {
+		return ""
+	}
+	dir, err := os.MkdirTemp("", "brine-brinePrograms-")
+	if err != nil {
+		panic(err)
+	}
+	atExit = append(atExit, func() { _ = os.RemoveAll(dir) })
+	for _, name := range programNames {
+		if err := os.Symlink(brineProgram(), filepath.Join(dir, name)); err != nil {
+			panic(err)
+		}
+	}
+	return dir
+})
+
+// programNames are what brine is called by.
+var programNames = []string{"brine", "salt", "salt-call", "salt-run", "salt-ssh"}
 
 // fastClock is this machine with a clock that is fast.
 type fastClock struct {
@@ -130,6 +172,9 @@ func TestScripts(t *testing.T) {
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("REPO", root)
 					e.Setenv("BRINE_PROGRESS", "none")
+					if dir := brinePrograms(); dir != "" {
+						e.Setenv("PATH", dir+string(os.PathListSeparator)+e.Getenv("PATH"))
+					}
 					return scriptHome(e.WorkDir, e.Setenv)
 				},
 			})

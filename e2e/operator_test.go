@@ -47,10 +47,7 @@ func (l *lockedBuffer) String() string {
 // command returns the command of a brine that was not started.
 func (s *site) command(args ...string) *exec.Cmd {
 	s.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.CommandContext(s.t.Context(), self)
 	c.Args = append([]string{"brine", args[0], "-c", s.dir}, args[1:]...)
 	c.Dir = s.dir

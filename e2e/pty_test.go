@@ -151,10 +151,7 @@ func TestSSHPromptsOnTerminal(t *testing.T) {
 			}
 			s.write("roster", entry+"}\n")
 			term := newTerminal(t)
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			self := brineProgram()
 			c := exec.Command(self)
 			c.Args = append([]string{"brine", "-c", s.dir, "ssh", "box", "-r", "true"}, tt.args...)
 			c.Dir = s.dir

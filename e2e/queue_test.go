@@ -101,7 +101,9 @@ func (d *queueTree) worker(t *testing.T, args ...string) *queueWorker {
 func (d *queueTree) workerIn(t *testing.T, runDir string, args ...string) *queueWorker {
 	t.Helper()
 	c := d.command(t)
-	c.Env = append(c.Env, d.env...)
+	if c.Env = append(c.Env, d.env...); len(d.env) > 0 {
+		c.Path = self() // which reads them
+	}
 	if runDir != "" {
 		c.Env = append(c.Env, "BRINE_RUN_DIR="+runDir)
 	}

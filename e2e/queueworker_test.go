@@ -59,7 +59,8 @@ func testQueueOutage(t *testing.T, name string, srv *servertest.Server) {
 }
 
 // testConnections looks at the connections of a run, whose returns, history and heartbeats
-// are in one database: it is one. PostgreSQL without TLS is dialled twice for it.
+// are in one database: it is one, and one more while a slow machine has others wait for it for
+// seconds. One for each of them would be three. PostgreSQL without TLS is dialled twice for each.
 func testConnections(t *testing.T, name string, srv *servertest.Server) {
 	net := proxytest.Start(t, fmt.Sprintf("127.0.0.1:%d", srv.Port), proxytest.Options{})
 	one, _ := sharers(t, cacheIn(name, net.Port()))
@@ -69,7 +70,11 @@ func testConnections(t *testing.T, name string, srv *servertest.Server) {
 	if err := run.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
-	if _, most, begun := net.Conns(); begun > 2 {
+	dials := 2
+	if name != "mysql" {
+		dials *= 2
+	}
+	if _, most, begun := net.Conns(); begun > dials {
 		t.Errorf("a run had %d connections to its database at once, %d in all", most, begun)
 	}
 	for _, table := range []string{"history.list", "jobs.list_jobs"} {

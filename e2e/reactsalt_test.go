@@ -47,10 +47,7 @@ func TestReactorSalt(t *testing.T) {
 	if len(cases) < 30 || len(cases) != len(want) {
 		t.Fatalf("%d cases, %d recordings", len(cases), len(want))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	for _, tt := range cases {
 		t.Run(tt.Name, func(t *testing.T) {
 			t.Parallel()
@@ -159,10 +156,7 @@ func TestReactorMaster(t *testing.T) {
 		write("salt/"+path, text)
 	}
 	write("master", fmt.Sprintf("id: ctl\nfile_roots: {base: [/ROOT/salt]}\ncachedir: /ROOT/cache\nreactor: %s\n", cases.Reactor))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	sorted := func(all []called) (out []string) {
 		for _, c := range all {
 			if c.Kind == "caller" {

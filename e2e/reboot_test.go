@@ -373,10 +373,7 @@ two: {salt.function: [{name: test.ping}, {tgt: box1}]}
 func TestInterruptEndsTheWait(t *testing.T) {
 	t.Parallel()
 	s, boxes := newBoxes(t, 1, func(_ int, m *sshtest.Machine) { m.Schedule(time.Hour) })
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.Command(self)
 	c.Args = []string{"brine", "orchestrate", "-c", s.dir, "orch.by_hand", `pillar={"targets": ["box1"], "timeout": 600}`}
 	c.Dir = s.dir

@@ -54,10 +54,7 @@ func (s *safeBuffer) String() string {
 
 func (s sharer) command(args ...string) *exec.Cmd {
 	s.t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	exe := brineProgram()
 	c := exec.Command(exe, append(args, "-c", s.own)...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.own, "XDG_RUNTIME_DIR="+s.own, "BRINE_RUN_DIR="+s.own+"/events", "TMPDIR="+s.own)
 	return c

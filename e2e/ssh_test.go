@@ -150,10 +150,7 @@ func (s *site) program(name string, args ...string) result {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.CommandContext(ctx, cmp.Or(s.exe, self))
 	c.Args = append([]string{name}, args...)
 	if s.limit > 0 {
@@ -169,7 +166,7 @@ func (s *site) program(name string, args ...string) result {
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	c.WaitDelay = 10 * time.Second
-	err = c.Run()
+	err := c.Run()
 	var ee *exec.ExitError
 	if err != nil && !errors.As(err, &ee) {
 		s.t.Fatalf("%v: %v", c.Args, err)

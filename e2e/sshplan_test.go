@@ -86,10 +86,7 @@ func TestPlanAsks(t *testing.T) {
 		{answer: "yes", want: "Succeeded: 1", made: true},
 	} {
 		master, slave := termtest.Open(t, 200, 24)
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		self := brineProgram()
 		c := exec.CommandContext(t.Context(), self, "apply", "d.plan")
 		c.Dir, c.Stdin, c.Stdout, c.Stderr = s.dir, slave, slave, slave
 		c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "HOME="+s.home, "XDG_CACHE_HOME="+s.path("xdg"), "BRINE_RUN_DIR="+s.path("cache")+"/events", "NO_COLOR=1", "TERM=xterm")

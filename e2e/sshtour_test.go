@@ -53,10 +53,7 @@ func (s *site) tour(pages ...string) {
 		doc.WriteString(read(t, page) + "\n")
 	}
 	bin := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := brineProgram()
 	if err := os.WriteFile(filepath.Join(bin, "brine"), []byte("#!/bin/sh\nBRINE_TEST_RUN=1 exec "+self+" \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}

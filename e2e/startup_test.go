@@ -22,10 +22,7 @@ const roomAtStart = 24 << 10
 // of brine on each host would pay for it.
 func TestStartup(t *testing.T) {
 	t.Parallel()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := brineProgram()
 	c := exec.Command(exe, "version")
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "GODEBUG=inittrace=1")
 	out, err := c.CombinedOutput()

@@ -175,10 +175,7 @@ func (p *pages) brine(args ...string) *exec.Cmd { return p.brineTo(append(args, 
 
 // brineTo is brine without the tree.
 func (p *pages) brineTo(args ...string) *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	self := brineProgram()
 	c := exec.CommandContext(p.t.Context(), cmp.Or(p.exe, self))
 	c.Args = append([]string{"brine"}, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
@@ -507,13 +504,19 @@ func TestUILost(t *testing.T) {
 		p.tab.Another(t).Do(t, chromedp.Navigate(page), visible("#run-state.is-running"))
 	}
 	p.tab.Another(t).Do(t, p.at("/hosts"), visible("#hosts"))
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
 	lost := func(text string) func() bool {
 		return func() bool {
 			return strings.Contains(browsertest.Get(t, p.tab, chromedp.Evaluate[string](`document.querySelector("#run > .problem")?.textContent ?? ""`)), text)
 		}
 	}
+	// A server that hangs ends no connection.
+	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+	browsertest.Get(t, p.tab, chromedp.Evaluate[float64](`(() => { const now = Date.now; Date.now = () => now() + 100000; return now() })()`))
+	wait(t, "the page to say that the server is silent", lost("Connection lost since "))
+	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+	wait(t, "the page to go on", func() bool { return !lost("since")() })
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
 	wait(t, "the page to say that the server is gone", lost("Connection lost since "))
 	for _, fault := range p.tab.Axe(t, false) {
 		t.Error(fault)

@@ -105,7 +105,7 @@ func (p *pages) order(want string) {
 	p.t.Helper()
 	wait(p.t, "the order "+want, func() bool {
 		got := browsertest.Get(p.t, p.tab, chromedp.Evaluate[string](
-			`[...document.querySelectorAll(".steps > li > p:has(.grip)")].map((x) => x.textContent.match(/step(\d)/)?.[1]).join(" ")`))
+			`[...document.querySelectorAll(".steps > li p:has(.grip)")].map((x) => x.textContent.match(/step(\d)/)?.[1]).join(" ")`))
 		return got == want
 	})
 }

@@ -3,12 +3,15 @@ package e2e
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -39,6 +42,18 @@ FILES/{{ grains.id }}/nginx.conf:
     - contents: |
         worker_processes 8;
         server_name {{ grains.id }}.example.com;
+`,
+	"salt/orch/restart.sls": `# Restarts the shop on the application servers.
+restart the shop:
+  salt.state: [{tgt: 'app*'}, {sls: [shop.restart]}]
+check the shop:
+  salt.function: [{name: test.ping}, {tgt: 'app*'}, {require: [{salt: restart the shop}]}]
+`,
+	"salt/shop/restart.sls": `# Restarts the shop.
+{% set n = grains.id[3:5] | int %}
+restart:
+  cmd.run:
+    - name: {% if n % 13 == 0 %}echo port 8080 is in use >&2; exit 1{% elif n % 3 %}sleep 0.{{ n % 7 }}{% else %}for i in $(seq 600); do test -e FLAG && break; sleep 0.1; done{% endif %}
 `,
 	"salt/shop/cache.sls":                         "# The cache in front of the shop.\ncache:\n  test.succeed_without_changes\n",
 	"salt/orchestration/states/new_site/init.sls": "site:\n  salt.function: [{name: test.ping}, {tgt: {{ pillar['targets']['servers'] }}}, {tgt_type: list}]\n",
@@ -73,7 +88,11 @@ func TestUIPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p := pagesOf(t, dir, shopTree)
+	tree := maps.Clone(shopTree)
+	for i := range 36 {
+		tree["roster"] += fmt.Sprintf("app%02d.example.com: {connection: local}\n", i+1)
+	}
+	p := pagesOf(t, dir, tree)
 	for _, id := range []string{"web1", "web2", "web3"} {
 		path := filepath.Join(dir, "files", id, "nginx.conf")
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -85,24 +104,35 @@ func TestUIPictures(t *testing.T) {
 	}
 	p.serve()
 	p.tab = browsertest.Open(t, 900, 760)
-	take := func(name string, height int64) {
+	wide := func(name string, width, height int64) {
 		t.Helper()
-		p.do(chromedp.EmulateViewport(900, height))
+		p.do(chromedp.EmulateViewport(width, height))
 		p.picture(filepath.Join(to, name+".png"))
 	}
+	take := func(name string, height int64) {
+		t.Helper()
+		wide(name, 900, height)
+	}
 	p.do(chromedp.Navigate(p.link), visible("#orchestrations"), p.at("/orchestrations/orch.deploy"), visible("#run-heading"), click("[name=confirm]"), click("section .buttons button"), visible("#run-state.is-failed"))
-	take("run", 1150)
+	take("run", 1430)
 	p.do(p.at("/history"), visible("table"), click("tbody a"), visible(".timeline"))
 	take("execution", 1500)
+	failed := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`location.pathname`))
+	p.do(p.at("/orchestrations/orch.restart"), visible("#run-heading"), click("[name=confirm]"), click("section .buttons button"), visible("#run-state.is-running"))
+	wait(t, "hosts that are done, and that failed", func() bool {
+		text := p.text("#steps")
+		return strings.Contains(text, "24 of 36 hosts done, 2 failed")
+	})
+	wide("live", 1600, 1000)
 	if err := os.WriteFile(dir+"/flag", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.do(click("form[action$='/resume'] button"), visible("#run-state.is-succeeded"))
+	p.do(visible("#run-state.is-failed"), p.at(failed), click("form[action$='/resume'] button"), visible("#run-state.is-succeeded"))
 	p.do(p.at("/orchestrations/orch.deploy"), visible("#run-heading"), click("[name=confirm]"), click("section .buttons button"), visible("#run-state.is-succeeded"))
 	p.do(p.at("/"), visible("#chains"))
 	take("start", 760)
 	p.do(p.at("/history"), visible("table"))
-	take("history", 640)
+	take("history", 680)
 	p.do(p.at("/hosts"), visible("#hosts"))
 	take("hosts", 760)
 	p.do(p.at("/states?text=shop"), visible(".list"))
@@ -133,7 +163,7 @@ func (p *pages) picture(path string) {
 	}
 }
 
-// paletted is a picture in the colours that it has most.
+// paletted is a picture in 16 colours.
 func paletted(img image.Image) image.Image {
 	n := map[color.RGBA]int{}
 	b := img.Bounds()
@@ -143,16 +173,27 @@ func paletted(img image.Image) image.Image {
 			n[at(x, y)]++
 		}
 	}
-	colours := make([]color.RGBA, 0, len(n))
-	for c := range n {
-		colours = append(colours, c)
-	}
-	slices.SortFunc(colours, func(x, y color.RGBA) int {
-		return cmp.Or(n[y]-n[x], int(x.R)-int(y.R), int(x.G)-int(y.G), int(x.B)-int(y.B))
-	})
+	// Each colour is the one that most of the picture would be most wrong without.
 	var palette color.Palette
-	for _, c := range colours[:min(64, len(colours))] {
-		palette = append(palette, c)
+	off := make(map[color.RGBA]int, len(n)) // how far a colour is from the palette
+	for c := range n {
+		off[c] = math.MaxInt32
+	}
+	for len(palette) < 16 {
+		var next color.RGBA
+		most := 0
+		for c, times := range n {
+			if wrong := times * off[c]; wrong > most || wrong == most && wrong > 0 && less(c, next) {
+				most, next = wrong, c
+			}
+		}
+		if most == 0 {
+			break
+		}
+		palette = append(palette, next)
+		for c := range off {
+			off[c] = min(off[c], apart(c.R, next.R)+apart(c.G, next.G)+apart(c.B, next.B))
+		}
 	}
 	index := map[color.RGBA]uint8{}
 	out := image.NewPaletted(b, palette)
@@ -168,4 +209,11 @@ func paletted(img image.Image) image.Image {
 		}
 	}
 	return out
+}
+
+func apart(x, y uint8) int { return (int(x) - int(y)) * (int(x) - int(y)) }
+
+// less is an order of colours.
+func less(x, y color.RGBA) bool {
+	return cmp.Or(int(x.R)-int(y.R), int(x.G)-int(y.G), int(x.B)-int(y.B)) < 0
 }

@@ -119,17 +119,16 @@ func (p *page) head(r *Run) {
 
 func (p *page) totals(r *Run) {
 	t := r.Total()
-	changed := "changed"
-	if t.ByStatus[Changed] == 0 && t.ByStatus[Pending] > 0 {
-		changed = "would change"
-	}
 	p.markup(`<ul class="tiles" aria-label="Totals">` + "\n")
 	for _, x := range [...]struct {
 		n           int
 		class, noun string
-	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[NotRun], "not_run", "not run"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", changed}} {
+	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[NotRun], "not_run", "not run"}, {t.ByStatus[Changed], "changed", "changed"}, {t.ByStatus[Pending], "pending", "would change"}} {
 		class := x.class
 		if x.n == 0 {
+			if class == "pending" {
+				continue
+			}
 			class = ""
 		}
 		p.put(`<li class="%"><b>%</b> %</li>`+"\n", class, strconv.Itoa(x.n), x.noun)

@@ -15,7 +15,8 @@ import (
 // JUnit writes JUnit XML as Jenkins reads it (junit-10.xsd of its xUnit plugin),
 // and with it GitLab, GitHub actions and others: a suite for each host, of an
 // orchestration for each step and host, and a case for each state. States of
-// test mode that would change something pass; their changes are in system-out.
+// test mode that would change something are skipped: nobody did them. Their changes are in
+// system-out.
 func JUnit(w io.Writer, r *Run) error {
 	b := bufio.NewWriter(w)
 	if _, err := b.WriteString(xml.Header); err != nil {
@@ -49,7 +50,7 @@ func (r *Run) junitSuite(e *xml.Encoder, i int, s *Suite) error {
 	attrs := []string{
 		"name", s.Name(), "id", strconv.Itoa(i), "package", cmp.Or(s.Step, r.Fun), "hostname", s.Host,
 		"tests", strconv.Itoa(s.Count.All()), "failures", strconv.Itoa(s.Count.Failed()), "errors", "0",
-		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped] + s.Count.ByStatus[NotRun]), "time", seconds(s.Count.Length),
+		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped] + s.Count.ByStatus[NotRun] + s.Count.ByStatus[Pending]), "time", seconds(s.Count.Length),
 	}
 	if !r.Start.IsZero() {
 		attrs = append(attrs, "timestamp", r.Start.Add(s.Begin).UTC().Format("2006-01-02T15:04:05"))
@@ -101,6 +102,10 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 		}
 	case Skipped, NotRun:
 		if err := element(e, start("skipped", "message", firstLine(c.Comment)), ""); err != nil {
+			return err
+		}
+	case Pending:
+		if err := element(e, start("skipped", "message", strings.TrimSuffix("would change: "+firstLine(c.Comment), ": ")), ""); err != nil {
 			return err
 		}
 	default:

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -52,7 +53,12 @@ func (m *markdown) table(r *Run) {
 	if len(r.Suites) == 0 {
 		return
 	}
-	m.printf("| Step | Host | Result | OK | Changed | Failed | Not run | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
+	due := r.Total().ByStatus[Pending] > 0
+	if due {
+		m.printf("| Step | Host | Result | OK | Would change | Changed | Failed | Not run | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	} else {
+		m.printf("| Step | Host | Result | OK | Changed | Failed | Not run | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
+	}
 	rows, left := 0, 0
 	for _, failed := range []bool{true, false} {
 		for _, s := range r.Suites {
@@ -67,10 +73,16 @@ func (m *markdown) table(r *Run) {
 			switch {
 			case failed:
 				result = "**failed**"
-			case n[Skipped] > 0 && n[OK]+n[Changed]+n[Pending] == 0:
+			case n[Pending] > 0:
+				result = "would change"
+			case n[Skipped] > 0 && n[OK]+n[Changed] == 0:
 				result = "skipped"
 			}
-			m.printf("| %s | %s | %s | %d | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK], n[Changed]+n[Pending], n[Failed], n[NotRun]+n[Skipped], human(s.Length))
+			changed := strconv.Itoa(n[Changed])
+			if due {
+				changed = fmt.Sprintf("%d | %d", n[Pending], n[Changed])
+			}
+			m.printf("| %s | %s | %s | %d | %s | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK], changed, n[Failed], n[NotRun]+n[Skipped], human(s.Length))
 		}
 	}
 	if left > 0 {
@@ -125,7 +137,11 @@ func (m *markdown) changes(r *Run) {
 	if len(groups) == 0 {
 		return
 	}
-	m.printf("### Changes\n\n")
+	title := "Changes"
+	if n := r.Total().ByStatus; n[Pending] > 0 && n[Changed] == 0 {
+		title = "What would change"
+	}
+	m.printf("### %s\n\n", title)
 	for i, g := range groups {
 		if m.full(len(groups)-i, "changes") {
 			return

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -318,6 +319,26 @@ func TestJUnit(t *testing.T) {
 		}
 		if out, err := exec.Command(lint, "--nonet", "--noout", "--schema", "testdata/junit-10.xsd", file).CombinedOutput(); err != nil {
 			t.Errorf("%v: %s\n%s", err, out, doc)
+		}
+	}
+}
+
+// TestWouldChange: in no format has what test mode did not do passed or changed something.
+func TestWouldChange(t *testing.T) {
+	m := value.MapOf(
+		tag("conf", "file.managed"), state("conf", 0, nil, value.MapOf("newfile", "/etc/x"), "It is set to be changed", "10:00:00.000000", 1),
+		tag("same", "test.nop"), state("same", 1, true, value.NewMap(0), "", "10:00:00.100000", 1),
+	)
+	in := info()
+	in.Retcode = 0
+	run := Build(value.MapOf("web1", m), in)
+	for format, want := range map[string]string{
+		"junit":    `(?s)failures="0" errors="0" skipped="1".*<testcase name="conf file.managed"[^>]*>\s*<skipped message="would change: It is set to be changed">`,
+		"markdown": `(?s)\| OK \| Would change \| Changed \|.*\| \x60web1\x60 \| would change \| 1 \| 1 \| 0 \| 0 \| 0 \|.*### What would change`,
+		"html":     `(?s)<li class=""><b>0</b> changed</li>\s*<li class="pending"><b>1</b> would change</li>`,
+	} {
+		if got := write(t, format, run); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s does not match %s:\n%.3000s", format, want, got)
 		}
 	}
 }

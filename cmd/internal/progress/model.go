@@ -28,6 +28,7 @@ type model struct {
 	unit     string              // what steps are called: step or state
 	mask     func(string) string // may be nil
 	reported bool                // the report shows failures
+	results  bool                // somebody wants to know what hosts that did not fail made of their states
 	began    time.Time
 	running  bool // there are steps
 	steps    steps
@@ -43,6 +44,7 @@ type watchedJob struct {
 	done, failed int
 	wave, waves  int  // which of how many; 0: it does not go in waves
 	left         bool // hosts are left out
+	states       bool // it calls a function of the module state
 	began        time.Time
 	pushes       pushes
 	place        link[*watchedJob]
@@ -198,7 +200,7 @@ func (m *model) RunEnds() {
 // Begin takes in a job.
 func (m *model) Begin(job fun.Job, targets []string) {
 	m.tell(func(now time.Time) []event {
-		j := &watchedJob{name: nameOf(job), total: len(targets), hosts: map[string]*host{}, began: now, step: m.stepOf(job)}
+		j := &watchedJob{name: nameOf(job), total: len(targets), hosts: map[string]*host{}, began: now, step: m.stepOf(job), states: job.OfState()}
 		if j.step != nil {
 			j.step.hosts += len(targets)
 			j.step.jobs = append(j.step.jobs, j)
@@ -290,19 +292,26 @@ func (m *model) Sent(jid, id string, done, total int64) {
 
 // Done takes in a target's return.
 func (m *model) Done(ret fun.Return) {
-	why := ""
-	if !ret.Success() { // read without the lock: a return may be large
-		m.mu.Lock()
-		mask := m.mask
-		m.mu.Unlock()
-		why = oneLine(reason(ret, mask))
+	m.mu.Lock()
+	mask, look := m.mask, m.results
+	if j := m.jobs[ret.JID]; j == nil || !j.states && ret.Out != "highstate" {
+		look = false
+	}
+	m.mu.Unlock()
+	// Read without the lock: a return may be large.
+	result, why := ok, ""
+	switch {
+	case !ret.Success():
+		result, why = failed, oneLine(reason(ret, mask))
+	case look:
+		result, why = resultOf(ret)
 	}
 	m.tell(func(now time.Time) []event {
 		j := m.jobs[ret.JID]
 		if j == nil {
 			return nil
 		}
-		e := event{Event: "host_end", JID: ret.JID, Step: j.stepID(), Host: oneLine(ret.ID), Result: ok, job: j.name}
+		e := event{Event: "host_end", JID: ret.JID, Step: j.stepID(), Host: oneLine(ret.ID), Result: result, Comment: why, job: j.name}
 		if h := j.hosts[ret.ID]; h != nil {
 			e.Seconds = seconds(now.Sub(h.since))
 			delete(j.hosts, ret.ID)
@@ -315,7 +324,6 @@ func (m *model) Done(ret fun.Return) {
 			if j.step != nil {
 				j.step.bad++
 			}
-			e.Result, e.Comment = failed, why
 		}
 		if errors.Is(ret.Err, fun.ErrNotBegun) {
 			e.left = true
@@ -344,6 +352,32 @@ func reason(ret fun.Return, mask func(string) string) string {
 		return err.Error()
 	}
 	return summary.Of(ret, v, mask).Text
+}
+
+// resultOf is what a target that did not fail made of its states, in one word, and why it
+// is not known.
+func resultOf(ret fun.Return) (result, why string) {
+	if ret.Larger(maxReason) {
+		return unknown, "the return is too large to be read now; the record of the job has it"
+	}
+	v, err := ret.Value()
+	if err != nil {
+		return unknown, oneLine(err.Error())
+	}
+	n, isRun := cause.CountOf(v)
+	if m, isMap := v.(*value.Map); isMap && !isRun { // of several functions
+		for _, x := range m.All() {
+			one, _ := cause.CountOf(x)
+			n.Add(one)
+		}
+	}
+	switch {
+	case n.Due > 0:
+		return would, ""
+	case n.Touched > 0:
+		return changed, ""
+	}
+	return ok, ""
 }
 
 // End takes in that a job is over.

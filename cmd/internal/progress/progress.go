@@ -173,7 +173,7 @@ func Start(o Options) *Progress {
 	switch mode {
 	case none:
 	case document:
-		p.m.show = (&events{w: o.Stderr}).write
+		p.m.show, p.m.results = (&events{w: o.Stderr}).write, true
 	case plain:
 		l := &lines{w: o.Stderr, m: p.m, mute: late}
 		p.m.show = l.event
@@ -195,6 +195,7 @@ func Start(o Options) *Progress {
 
 // Keep also writes what happens from now on as lines of JSON. Nothing may run yet.
 func (p *Progress) Keep(w io.Writer) {
+	p.m.results = true
 	shown, kept := p.m.show, &events{w: w}
 	p.m.show = func(e event) {
 		if shown != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -510,6 +511,56 @@ func TestLines(t *testing.T) {
 			t.Errorf("got %q", out.String())
 		}
 	})
+}
+
+type brokenBody struct{}
+
+func (brokenBody) Size() int64                  { return 1 }
+func (brokenBody) Open() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("{")), nil }
+
+// TestHostResults: the event of a host that did not fail says what became of its states, so
+// that what would change, or was not looked at, is not taken for good.
+func TestHostResults(t *testing.T) {
+	t.Parallel()
+	state := func(result value.Value, changes *value.Map) *value.Map {
+		return value.MapOf("result", result, "changes", changes, "comment", "", "duration", 1.0, "__run_num__", int64(0))
+	}
+	run := func(s *value.Map) *value.Map {
+		return value.MapOf("test_|-a_|-a_|-nop", state(true, value.NewMap(0)), "test_|-b_|-b_|-nop", s)
+	}
+	due := run(state(nil, value.MapOf("x", "y")))
+	for _, x := range []struct {
+		name, fun string
+		ret       fun.Return
+		v         value.Value
+		want      string
+	}{
+		{"nothing to do", "state.apply", fun.Return{}, run(state(true, value.NewMap(0))), ok},
+		{"changed", "state.apply", fun.Return{}, run(state(true, value.MapOf("x", "y"))), changed},
+		{"would change", "state.apply", fun.Return{}, due, would},
+		{"by its outputter", "other.function", fun.Return{Out: "highstate"}, due, would},
+		{"of several functions", "test.ping,state.apply", fun.Return{}, value.MapOf("test.ping", true, "state.apply", due), would},
+		{"failed", "state.apply", fun.Return{Retcode: 2}, run(state(false, value.NewMap(0))), failed},
+		{"no states", "test.ping", fun.Return{}, true, ok},
+		{"too large", "state.apply", fun.Return{}, run(state(true, value.MapOf("x", strings.Repeat("y", maxReason+1)))), unknown},
+		{"not JSON", "state.apply", fun.Return{Body: brokenBody{}}, nil, unknown},
+	} {
+		var out bytes.Buffer
+		s := newStory()
+		s.show, s.results = (&events{w: &out}).write, true
+		s.Begin(fun.Job{JID: "1", Fun: x.fun}, []string{"web1"})
+		x.ret.ID, x.ret.JID = "web1", "1"
+		if x.ret.Body == nil {
+			x.ret.Body = fun.ValueBody{V: x.v}
+		}
+		out.Reset()
+		s.Done(x.ret)
+		testkit.CheckSchema(t, schemaFile, out.Bytes())
+		var e event
+		if err := json.Unmarshal(out.Bytes(), &e); err != nil || e.Result != x.want || (e.Comment != "") != (x.want == unknown || x.want == failed) {
+			t.Errorf("%s: %s, want %s: %v", x.name, out.String(), x.want, err)
+		}
+	}
 }
 
 // TestEvents: each event satisfies the schema, and each kind occurs.

@@ -2,7 +2,7 @@ package progress
 
 import "time"
 
-// What became of a step.
+// What became of a step, or of a host.
 const (
 	waiting = "waiting"
 	running = "running"
@@ -11,6 +11,7 @@ const (
 	would   = "would_change"
 	failed  = "failed"
 	notRun  = "not_run" // what it requires failed
+	unknown = "unknown" // of a host: its return was not read
 )
 
 // A step is a step of an orchestration, or a state of a run.

@@ -44,15 +44,15 @@ func outcomeText(ret fun.Return, v value.Value, mask func(string) string) string
 	}
 	if ret.Stage != fun.Returned {
 		text := mask(ret.Stage.String() + reasonOf(ret))
-		if n, ok := countStates(ret.Partial); ok {
-			text += fmt.Sprintf(" (%s: %s)", ret.Progress(), n)
+		if n, ok := cause.CountOf(ret.Partial); ok {
+			text += fmt.Sprintf(" (%s: %s)", ret.Progress(), countText(n))
 		}
 		return text
 	}
-	n, isRun := countStates(v)
+	n, isRun := cause.CountOf(v)
 	if ret.Success() {
 		if isRun {
-			return n.String()
+			return countText(n)
 		}
 		return oneLine(mask(resultOf(v)))
 	}
@@ -62,9 +62,9 @@ func outcomeText(ret fun.Return, v value.Value, mask func(string) string) string
 	}
 	why := cause.Of("", v, status, cause.Options{Mask: mask}).Line(maxReason)
 	if isRun && why != "" {
-		return n.String() + ": " + why
+		return countText(n) + ": " + why
 	}
-	return cmp.Or(why, n.String())
+	return cmp.Or(why, countText(n))
 }
 
 // resultOf is the value of a target that succeeded, of a command what it wrote.
@@ -101,45 +101,18 @@ func oneLine(s string) string {
 	return s
 }
 
-// stateCount is how the states of a run went.
-type stateCount struct{ ok, changed, failed, unmet int }
-
-// String is the count as a summary shows it.
-func (n stateCount) String() string {
-	s := fmt.Sprintf("ok=%d changed=%d", n.ok, n.changed)
-	if n.failed > 0 {
-		s += fmt.Sprintf(" failed=%d", n.failed)
-	}
-	if n.unmet > 0 {
-		s += fmt.Sprintf(" not_run=%d", n.unmet)
+// countText is how the states of a run went, as a summary shows it.
+func countText(n cause.Count) string {
+	s := fmt.Sprintf("ok=%d changed=%d", n.Same+n.Changed, n.Touched)
+	for _, x := range []struct {
+		name string
+		n    int
+	}{{"would_change", n.Due}, {"failed", n.Failed}, {"not_run", n.NotRun}} {
+		if x.n > 0 {
+			s += fmt.Sprintf(" %s=%d", x.name, x.n)
+		}
 	}
 	return s
-}
-
-// countStates counts the states of a run; false where v is none.
-func countStates(v value.Value) (n stateCount, ok bool) {
-	m, isMap := v.(*value.Map)
-	if !isMap || m.Len() == 0 {
-		return n, false
-	}
-	for _, x := range m.All() {
-		st, isMap := x.(*value.Map)
-		if !isMap || !st.Has("result") || !st.Has("__run_num__") {
-			return n, false
-		}
-		switch {
-		case cause.NotRun(st):
-			n.unmet++
-		case st.At("result") == false:
-			n.failed++
-		default:
-			n.ok++
-		}
-		if ch, isMap := st.At("changes").(*value.Map); isMap && ch.Len() > 0 {
-			n.changed++
-		}
-	}
-	return n, true
 }
 
 // Print prints equal outcomes together, failures last.

@@ -20,7 +20,7 @@ func TestSummary(t *testing.T) {
 	state := func(result value.Value, changes *value.Map) *value.Map {
 		return value.MapOf("result", result, "changes", changes, "__run_num__", int64(0), "comment", "")
 	}
-	run := value.MapOf("a", state(true, value.MapOf("x", int64(1))), "b", state(true, value.NewMap(0)), "c", state(nil, value.MapOf("y", int64(1))))
+	run := value.MapOf("test_|-a_|-a_|-nop", state(true, value.MapOf("x", int64(1))), "test_|-b_|-b_|-nop", state(true, value.NewMap(0)), "test_|-c_|-c_|-nop", state(nil, value.MapOf("y", int64(1))))
 	bad := value.MapOf("test_|-a_|-a_|-nop", state(true, value.NewMap(0)), "cmd_|-b_|-b_|-run", state(false, value.MapOf("retcode", int64(3), "stdout", "", "stderr", "disk is on fire")))
 	out := func(id string, v value.Value, code int, stage fun.Stage) Outcome {
 		ret := fun.Return{ID: id, Retcode: code, Stage: stage}
@@ -33,7 +33,7 @@ func TestSummary(t *testing.T) {
 	})
 	want := `Summary
 -------
-web[1-2]: ok=3 changed=2
+web[1-2]: ok=2 changed=1 would_change=1
 x: a text
 FAILED db1: ok=1 changed=1 failed=1: b (cmd.run): exit status 3: disk is on fire
 FAILED old: unreachable
@@ -84,7 +84,7 @@ func TestOutcomes(t *testing.T) {
 		{"no word of why", fun.Return{Stage: fun.TimedOut}, nil, "timed out"},
 		{
 			"lost",
-			fun.Return{Stage: fun.Lost, Err: errors.New("gone\nby now"), Total: 5, Partial: value.MapOf("a", state(0, true, ""), "b", state(1, true, ""))},
+			fun.Return{Stage: fun.Lost, Err: errors.New("gone\nby now"), Total: 5, Partial: value.MapOf("test_|-a_|-a_|-nop", state(0, true, ""), "test_|-b_|-b_|-nop", state(1, true, ""))},
 			nil,
 			"lost: gone by now (after state 2 of 5: ok=2 changed=0)",
 		},

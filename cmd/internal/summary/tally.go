@@ -21,7 +21,7 @@ type Tally struct {
 
 // A score is what became of a target.
 type score struct {
-	n      stateCount
+	n      cause.Count
 	failed bool
 	why    string // it failed first
 	took   time.Duration
@@ -30,20 +30,20 @@ type score struct {
 // Add counts the return of a target, whose value is v. step is what the job is called in
 // front of the reason of a failure; mask hides the secrets in a text.
 func (t *Tally) Add(step string, ret fun.Return, v value.Value, mask func(string) string) {
-	n, isRun := countStates(v)
+	n, isRun := cause.CountOf(v)
 	var why string
 	switch {
 	case ret.Stage != fun.Returned:
-		n, _ = countStates(ret.Partial)
-		n.failed++
+		n, _ = cause.CountOf(ret.Partial)
+		n.Failed++
 		why = outcomeText(ret, v, mask)
 	case !ret.Success():
-		if !isRun || n.failed == 0 {
-			n = stateCount{failed: 1}
+		if !isRun || n.Failed == 0 {
+			n = cause.Count{Failed: 1}
 		}
 		why = cause.Of("", v, int64(ret.Retcode), cause.Options{Mask: mask}).Line(maxReason)
 	case !isRun:
-		n = stateCount{ok: 1}
+		n = cause.Count{Same: 1}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,10 +55,7 @@ func (t *Tally) Add(step string, ret fun.Return, v value.Value, mask func(string
 		s = &score{}
 		t.ids[ret.ID] = s
 	}
-	s.n.ok += n.ok
-	s.n.changed += n.changed
-	s.n.failed += n.failed
-	s.n.unmet += n.unmet
+	s.n.Add(n)
 	s.took += tookOf(v)
 	if !ret.Success() && !s.failed {
 		s.failed, s.why = true, cmp.Or(why, "failed")
@@ -74,7 +71,7 @@ func (t *Tally) Outcomes() []Outcome {
 	defer t.mu.Unlock()
 	out := make([]Outcome, 0, len(t.ids))
 	for id, s := range t.ids {
-		x := Outcome{ID: id, Text: s.n.String(), Failed: s.failed, Took: s.took}
+		x := Outcome{ID: id, Text: countText(s.n), Failed: s.failed, Took: s.took}
 		if s.failed {
 			x.Text += ": " + s.why
 		}
@@ -84,24 +81,10 @@ func (t *Tally) Outcomes() []Outcome {
 	return out
 }
 
-// tookOf is how long the states of a run took, one after the other; 0 where that is not
-// known.
+// tookOf is how long the states of a run took; 0 where that is not known.
 func tookOf(v value.Value) time.Duration {
-	m, isMap := v.(*value.Map)
-	if !isMap {
-		return 0
-	}
-	var ms float64
-	for _, x := range m.All() {
-		st, isMap := x.(*value.Map)
-		if !isMap || !st.Has("__run_num__") {
-			return 0
-		}
-		if d, ok := st.At("duration").(float64); ok && d > 0 && d < 1e12 {
-			ms += d
-		}
-	}
-	return time.Duration(ms * float64(time.Millisecond))
+	n, _ := cause.CountOf(v)
+	return n.Took
 }
 
 // A span is the shortest and the longest of times.

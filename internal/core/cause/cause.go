@@ -226,10 +226,12 @@ func failedOn(comment string) map[string]bool {
 	if !ok {
 		return nil
 	}
-	list, _, _ = strings.Cut(list, ". Function ")
 	out := map[string]bool{}
-	for id := range strings.SplitSeq(list, ",") {
-		out[strings.TrimSpace(id)] = true
+	for id := range strings.SplitSeq(list, ", ") {
+		id, _, more := strings.Cut(id, " ") // "web2 Function cmd.run ran on web1, web2."
+		if out[id] = true; more {
+			break
+		}
 	}
 	return out
 }

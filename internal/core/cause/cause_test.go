@@ -112,7 +112,8 @@ func TestOf(t *testing.T) {
 	run := value.MapOf("test_|-after_|-after_|-nop", unmet(0, "x.bad"), "x_|-last_|-last_|-y", later, tag, ran(3, "", "disk is on fire"), "test_|-more_|-more_|-nop", unmet(4, "x.after"))
 	lost := value.MapOf("result", false, "comment", "Run failed on minions: web1, web2", "no_return", value.MapOf("web1", "unreachable: refused"), "changes", value.MapOf("ret", value.MapOf("web1", false, "web2", run)))
 	step := value.MapOf("result", false, "comment", "Run failed on minions: web2", "changes", value.MapOf("ret", value.MapOf("web1", value.MapOf(tag, value.MapOf("result", true)), "web2", run)))
-	call := value.MapOf("result", false, "comment", "Running function cmd.run failed on minions: web2. Function cmd.run ran on web1, web2.", "changes", value.MapOf("ret", value.MapOf("web1", "fine", "web2", "disk is on fire")))
+	call := value.MapOf("result", false, "comment", "Running function cmd.run failed on minions: web2 Function cmd.run ran on web1, web2.", "changes", value.MapOf("ret", value.MapOf("web1", "fine", "web2", "disk is on fire")))
+	calls := value.MapOf("result", false, "comment", "Running function cmd.run failed on minions: web1, web2, web3 Function cmd.run ran on web1, web2, web3, web4.", "changes", value.MapOf("ret", value.MapOf("web1", "no", "web2", "no", "web3", "no", "web4", "fine")))
 	nested := func(v value.Value) *value.Map {
 		return value.MapOf("result", false, "comment", "Runner function 'state.orchestrate' failed.", "changes", value.MapOf("return", value.MapOf("data", value.MapOf("ctl", v))))
 	}
@@ -136,6 +137,7 @@ func TestOf(t *testing.T) {
 		{"a step with hosts that are away", OfState("ctl", "salt_|-deploy_|-deploy_|-state", lost, Options{}), "web1: deploy (salt.state): unreachable: refused (and 1 more failed)"},
 		{"a step", OfState("ctl", "salt_|-deploy_|-deploy_|-state", step, Options{}), "web2: deploy (salt.state) / bad (cmd.run): exit status 3: disk is on fire (and 1 more failed, and 2 that required them)"},
 		{"a step with a function", OfState("ctl", "salt_|-f_|-cmd.run_|-function", call, Options{}), "web2: f (salt.function): disk is on fire"},
+		{"a step with a function that failed on several", OfState("ctl", "salt_|-f_|-cmd.run_|-function", calls, Options{}), "web1: f (salt.function): no (and 2 more failed)"},
 		{"a step whose hosts do not say", OfState("ctl", "salt_|-f_|-f_|-state", odd, Options{}), "ctl: f (salt.state): Run failed on minions: web9"},
 	} {
 		if got := tt.c.Line(300); got != tt.want {

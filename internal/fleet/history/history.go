@@ -134,8 +134,8 @@ type HostResult struct {
 	Duration time.Duration
 	Changed  int // states that changed something
 	Ended    time.Time
-	// Detail has the names of states that changed something ("changed"), the
-	// comments of failed ones by their names ("failed"), why there is no return
+	// Detail has the names of states that changed something ("changed") or would
+	// ("would_change"), the comments of failed ones by their names ("failed"), why there is no return
 	// ("why"), or the beginning of what a function returned ("return").
 	Detail *value.Map
 }

@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -277,6 +278,35 @@ func TestRecorderOfHostileTargets(t *testing.T) {
 }
 
 // Steps with one ID are compared in their order.
+// TestTestModeOfHosts: a host whose states would change has neither changed nor is it good.
+func TestTestModeOfHosts(t *testing.T) {
+	t.Parallel()
+	var rows []*value.Map
+	r := &history.Recorder{Controller: "ctl", Now: time.Now, Put: func(row *value.Map) { rows = append(rows, row) }}
+	const jid = "20261121090807000001"
+	top := r.Record(jobs.Load{JID: jid, Fun: "runner.state.orchestrate", Runner: true}, jobs.Nothing{})
+	if err := top.Note("definition", value.MapOf("sls", value.Strings("deploy"), "test", true, "low", value.NewList())); err != nil {
+		t.Fatal(err)
+	}
+	job := r.Record(jobs.Load{JID: "20261121090807123456", Fun: "state.apply", OrchJID: jid, Tgt: value.Strings("web1")}, jobs.Nothing{})
+	state := func(result value.Value) *value.Map {
+		return value.MapOf("result", result, "changes", value.MapOf("diff", "x"), "comment", "", "duration", 1.0)
+	}
+	for id, result := range map[string]value.Value{"web1": nil, "web2": true} {
+		_ = job.Return(fun.Return{ID: id, Stage: fun.Returned, Body: fun.ValueBody{V: value.MapOf("file_|-a_|-/a_|-managed", state(result))}})
+	}
+	got := map[string]string{}
+	for _, row := range rows {
+		if row.Str("kind") == "host" {
+			got[row.Str("host")] = fmt.Sprint(row.Str("result"), row.At("changed"), value.Repr(row.At("detail")))
+		}
+	}
+	want := map[string]string{"web1": "test0{'would_change': ['file.managed: a']}", "web2": "ok1{'changed': ['file.managed: a']}"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestDiffSameID(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "history.db"))

@@ -477,39 +477,42 @@ func summarize(ret fun.Return) summary {
 
 // states sums up the returns of states; false for what is none.
 func (h *summary) states(v value.Value) bool {
-	m, ok := v.(*value.Map)
-	if !ok || m.Len() == 0 {
+	n, ok := cause.CountOf(v)
+	if !ok {
 		return false
 	}
-	for k, x := range m.All() {
-		s, isMap := x.(*value.Map)
-		if !isMap || !s.Has("result") || strings.Count(value.Str(k), "_|-") != 3 {
-			return false
-		}
+	h.changed, h.took = n.Touched, n.Took.Seconds()
+	if h.result == OK && n.Due > 0 {
+		h.result = Would
 	}
-	changed, failed, unmet := value.NewList(), value.NewMap(0), int64(0)
+	m, _ := v.(*value.Map)
+	changed, due, failed := value.NewList(), value.NewList(), value.NewMap(0)
 	for k, x := range m.All() {
 		s := x.(*value.Map)
-		parts := strings.Split(value.Str(k), "_|-")
-		name := fmt.Sprintf("%s.%s: %s", parts[0], parts[3], parts[1])
-		h.took = min(h.took+length(s.At("duration")), maxLength)
-		if value.Truth(s.At("changes")) {
-			h.changed++
-			if changed.Len() < maxStates {
-				changed.Append(short(name, maxReturn))
-			}
+		tag := value.Str(k)
+		name := tag
+		if parts := strings.Split(tag, "_|-"); len(parts) > 3 {
+			name = fmt.Sprintf("%s.%s: %s", parts[0], parts[3], parts[1])
 		}
-		if cause.NotRun(s) {
-			unmet++
-		} else if s.At("result") == false && failed.Len() < maxStates {
-			failed.Set(short(name, maxReturn), why("", value.Str(k), s).Short(maxReturn))
+		one := cause.CountState(s)
+		switch {
+		case one.Due > 0 && due.Len() < maxStates:
+			due.Append(short(name, maxReturn))
+		case one.Failed > 0 && failed.Len() < maxStates:
+			failed.Set(short(name, maxReturn), why("", tag, s).Short(maxReturn))
+		}
+		if one.Touched > 0 && changed.Len() < maxStates {
+			changed.Append(short(name, maxReturn))
 		}
 	}
-	if unmet > 0 {
-		h.detail.Set("not_run", unmet)
+	if n.NotRun > 0 {
+		h.detail.Set("not_run", int64(n.NotRun))
 	}
 	if changed.Len() > 0 {
 		h.detail.Set("changed", changed)
+	}
+	if due.Len() > 0 {
+		h.detail.Set("would_change", due)
 	}
 	if failed.Len() > 0 {
 		h.detail.Set("failed", failed)

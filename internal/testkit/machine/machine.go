@@ -322,7 +322,7 @@ func (m *Machine) Write(t testing.TB, path, text string, mode os.FileMode) {
 // cannot be run.
 func (m *Machine) Install(t testing.TB, path, program string) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "install", "-m", "755", program, filepath.Join(m.Root, path)).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "install", "-D", "-m", "755", program, filepath.Join(m.Root, path)).CombinedOutput(); err != nil {
 		t.Fatalf("copy %s into the machine: %v: %s", program, err, out)
 	}
 }

@@ -43,7 +43,7 @@ func chainPage(p page, c chainView) templ.Component {
 				}
 				writeHTML(templ_7745c5c3_Buffer, ">")
 				for i := range c.Steps {
-					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card line\"><p>")
+					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><div class=\"line\"><p>")
 					writeText(templ_7745c5c3_Buffer, c.Steps[i].Summary)
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					if on := c.Steps[i].On; on != "" {
@@ -66,7 +66,7 @@ func chainPage(p page, c chainView) templ.Component {
 							writePart(ctx, templ_7745c5c3_Buffer, stepTargets(p, c, i+1, c.Steps[i].On))
 						}
 					}
-					writeHTML(templ_7745c5c3_Buffer, "</li>")
+					writeHTML(templ_7745c5c3_Buffer, "</div></li>")
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			}

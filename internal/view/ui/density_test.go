@@ -36,7 +36,7 @@ func served(t *testing.T, width, height int, make func(base string) *site) (s *s
 // fits is a script that returns how far down the last of some elements ends, and the window.
 const fits = `(() => { scrollTo(0, 0); return [Math.ceil(Math.max(0, ...[...document.querySelectorAll(%q)].map((e) => e.getBoundingClientRect().bottom))), innerHeight, document.querySelectorAll(%q).length] })()`
 
-// TestDensity has 40 hosts and a chain of ten steps fit on a screen.
+// TestDensity has 40 hosts and a chain of ten steps fit on a screen, and prints them.
 func TestDensity(t *testing.T) {
 	t.Parallel()
 	s, base, tab := served(t, 1920, 1080, func(base string) *site {
@@ -76,15 +76,25 @@ func TestDensity(t *testing.T) {
 	for _, x := range []struct {
 		path, sel string
 		n         int
+		printed   string
 	}{
-		{"/runs/" + r.Spec.JID, ".steps > li, .steps .hosts li", 50},
-		{"/chains/deploy", ".steps > li, #run-heading ~ form .buttons button", 13},
+		{"/runs/" + r.Spec.JID, ".steps > li, .steps .hosts li", 50, "web39.example.com"},
+		{"/chains/deploy", ".steps > li, #run-heading ~ form .buttons button", 13, "service-number-9"},
 	} {
 		tab.Do(t, chromedp.Navigate(base+x.path), chromedp.WaitVisible(".steps > li"))
 		got := browsertest.Get(t, tab, chromedp.Evaluate[[]int](fmt.Sprintf(fits, x.sel, x.sel)))
 		if got[2] != x.n || got[0] > got[1] {
 			t.Errorf("%s: %d of %d elements, the last of which ends at %d of %d pixels", x.path, got[2], x.n, got[0], got[1])
 		}
+		if how := browsertest.Get(t, tab, chromedp.Evaluate[string](`getComputedStyle(document.querySelector(".steps > li")).display`)); how != "list-item" {
+			t.Errorf("%s: steps are shown as %s, without numbers", x.path, how)
+		}
+		// On paper, it is without what cannot be used there.
+		tab.Media(t, "print")
+		if text := browsertest.Get(t, tab, chromedp.Evaluate[string](`document.body.innerText`)); !strings.Contains(text, x.printed) || strings.Contains(text, "Change") || strings.Contains(text, "Run later") || strings.Contains(text, "Log out") || strings.Contains(text, "Who matches") || strings.Contains(text, "Check the chain") {
+			t.Errorf("%s is printed as %s", x.path, text)
+		}
+		tab.Media(t, "")
 		t.Logf("%s ends at %d of %d pixels", x.path, got[0], got[1])
 	}
 }

@@ -269,7 +269,7 @@ func timeline(e *history.Execution, steps []history.ExecutionStep, now time.Time
 		if t.Name = t.ID; e.Kind == history.Chain {
 			t.Name = stepLabel(e.Name, t.ID)
 		}
-		if !st.Started.IsZero() {
+		if !st.Started.IsZero() && !notRun(st) {
 			t.At = max(0, st.Started.Sub(e.Started))
 			t.Bar = at.bar(st.Started, st.Duration)
 		}
@@ -292,10 +292,18 @@ func timeline(e *history.Execution, steps []history.ExecutionStep, now time.Time
 			}
 			t.Shown = append(t.Shown, x)
 		}
-		t.State = resultOf(st.Result, changed)
+		if t.State = resultOf(st.Result, changed); notRun(st) {
+			t.State = "not_run"
+		}
 		out[i] = t
 	}
 	return out
+}
+
+// notRun reports whether a step has ended without having done anything: what it requires
+// failed, or a limit left all of its targets out. A step that has not ended has no row.
+func notRun(st *history.ExecutionStep) bool {
+	return st.Result == history.Pending && !st.Started.IsZero()
 }
 
 func rankOf(result string) int {
@@ -541,6 +549,9 @@ func hostText(h *history.HostResult) string {
 func stepResultText(st *history.ExecutionStep) string {
 	if st == nil {
 		return "not a step"
+	}
+	if notRun(st) {
+		return "not run"
 	}
 	return strings.ReplaceAll(resultOf(st.Result, 0), "_", " ")
 }

@@ -608,6 +608,7 @@ func timelineText(t *timelineStep) string {
 		parts = append(parts, "on "+t.Target)
 	}
 	switch {
+	case notRun(&t.ExecutionStep):
 	case t.Result == history.Pending:
 		parts = append(parts, "has not ended")
 	case !t.Started.IsZero():

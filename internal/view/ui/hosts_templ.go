@@ -22,7 +22,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/hosts\" role=\"search\"><div class=\"fields\"><div><label for=\"expr\">Targets</label> <input id=\"expr\" name=\"expr\" value=\"")
 			writeValue(templ_7745c5c3_Buffer, v.Expr)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"expr-help\"></div><div><label for=\"by\">Grains</label> <select id=\"by\" name=\"by\"><option value=\"\">asked now, as far as your role may</option> <option value=\"")
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"expr-help\"></div><div><label for=\"by\">Grains</label> <select id=\"by\" name=\"by\"><option value=\"\">asked now, if your role may</option> <option value=\"")
 			writeValue(templ_7745c5c3_Buffer, byFacts)
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 			if v.By == byFacts {

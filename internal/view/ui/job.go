@@ -263,7 +263,9 @@ func viewStep(rec *value.Map, only string) stepResult {
 	}
 	without := ret.Copy()
 	without.Set("changes", value.NewMap(0))
+	result := viewState(rec.Str("tag"), ret).Result // by what it changed, as in the live run
 	s.stateResult = viewState(rec.Str("tag"), without)
+	s.Result = result
 	failed := jobs.FailedOn(rec)
 	for id, v := range rets.All() {
 		h := viewHost(value.Str(id), v, slices.Contains(failed, value.Str(id)))
@@ -272,9 +274,6 @@ func viewStep(rec *value.Map, only string) stepResult {
 		}
 		if only == "" || h.ID == only {
 			s.Hosts = append(s.Hosts, h)
-		}
-		if s.Result == "ok" && slices.ContainsFunc(h.States, func(x stateResult) bool { return x.Result == "changed" }) {
-			s.Result = "changed"
 		}
 	}
 	s.Hosts, s.More = cut(s.Hosts, only)

@@ -130,6 +130,7 @@ func TestTimeline(t *testing.T) {
 		{Started: now.Add(-time.Minute), Duration: -time.Hour, Result: history.OK},
 		{Started: now.Add(time.Second), Duration: time.Second, Hosts: []history.HostResult{{Host: "a", Result: history.OK}, {Host: "b", Result: history.Missing, Ended: now.Add(9 * time.Second), Duration: time.Hour}}},
 		{Result: history.Pending},
+		{Started: now.Add(2 * time.Second), Result: history.Pending, Comment: "One or more requisite failed: x.y"},
 	}
 	out := timeline(e, steps, now.Add(10*time.Second))
 	if got := out[1].Bar; got == nil || *got != (bar{"10.00%", "10.00%"}) {
@@ -140,6 +141,9 @@ func TestTimeline(t *testing.T) {
 	}
 	if out[2].Bar != nil || out[1].Shown[0].ID != "b" || *out[1].Shown[0].Bar != (bar{"0.00%", "100.00%"}) || out[1].Bad != 1 {
 		t.Errorf("timeline %+v", out)
+	}
+	if out[2].State != "pending" || out[3].State != "not_run" || out[3].Bar != nil || timelineText(&out[3]) != "" || timelineText(&out[2]) != ", has not ended" || stepResultText(&steps[3]) != "not run" {
+		t.Errorf("what has not ended: %+v; what did not run: %+v", out[2], out[3])
 	}
 	many := []history.ExecutionStep{{Hosts: make([]history.HostResult, 1000)}}
 	if out := timeline(e, many, now); len(out[0].Shown) != shownReturns || out[0].More != 800 {

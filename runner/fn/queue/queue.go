@@ -246,6 +246,12 @@ func (m *module) sinks(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Res
 			}
 			out.Set(x.Name, one)
 		}
+		for name := range c.Env.Opts.Map("event_sinks").All() {
+			if !out.Has(name) {
+				out.Set(name, value.MapOf("sent", int64(0), "waiting", int64(0), "bytes", int64(0), "lost", int64(0), "worker", false,
+					"error", "no worker with this configuration has brought events for it"))
+			}
+		}
 		return out, err
 	})
 }

@@ -79,8 +79,8 @@ function windowed(box) {
     clearTimeout(timer);
     const url = new URL(box.dataset.window, location);
     url.searchParams.set("from", at);
-    const answer = await fetch(url).catch(() => null);
-    const next = answer?.ok && parse(await answer.text()).getElementById("window");
+    const text = await fetch(url, { signal: soon() }).then((answer) => answer.ok && answer.text()).catch(() => "");
+    const next = text && parse(text).getElementById("window");
     if (next) {
       const focus = document.activeElement?.closest(".window a")?.getAttribute("href");
       list.replaceChildren(...next.querySelector("ul").children);
@@ -129,6 +129,13 @@ function hold(f) {
   next(0);
 }
 
+// A server that hangs, or a network that is away, ends no connection: a page that heard
+// nothing for so long says that it is lost. The server says something every 15 seconds.
+const silence = 60000;
+
+// soon has a request fail that is not answered.
+const soon = () => AbortSignal.timeout(10000);
+
 // live keeps a page up to date until it is over, and says since when it is not. A tab
 // that nobody sees lets go of its connection: a browser has only a few for a server.
 function live(run) {
@@ -136,7 +143,7 @@ function live(run) {
   const lost = document.createElement("p");
   lost.setAttribute("role", "status");
   run.prepend(lost);
-  let source, since, timer, opening = false, over = false, release = null;
+  let source, since, timer, heard, opening = false, over = false, release = null;
   const show = (...parts) => {
     lost.className = parts.length ? "problem" : "";
     lost.replaceChildren(...parts);
@@ -165,6 +172,11 @@ function live(run) {
   };
   const stream = (once) => {
     source = new EventSource(run.dataset.events);
+    const hear = () => {
+      heard = Date.now();
+    };
+    hear();
+    for (const name of ["open", "beat", "update"]) source.addEventListener(name, hear);
     source.addEventListener("open", () => {
       since = null;
       show();
@@ -188,7 +200,7 @@ function live(run) {
     close();
     since ??= new Date();
     document.title = "? " + title; // nobody knows how the run goes
-    const answer = await fetch(location.href, { method: "HEAD", redirect: "manual", cache: "no-store" }).catch(() => null);
+    const answer = await fetch(location.href, { method: "HEAD", redirect: "manual", cache: "no-store", signal: soon() }).catch(() => null);
     if (document.hidden || source) return;
     if (answer?.type === "opaqueredirect") {
       const link = document.createElement("a");
@@ -208,6 +220,11 @@ function live(run) {
     else if (!source) open();
   };
   document.addEventListener("visibilitychange", look);
+  setInterval(() => {
+    if (!source || Date.now() - heard < silence) return;
+    since ??= new Date(heard);
+    fail();
+  }, 5000);
   sign(run);
   look();
 }
