@@ -8,9 +8,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -74,6 +76,23 @@ func (g *givenHost) end() {
 	must(g.t, g.m.Close())
 }
 
+// roster is a roster with the host.
+func (g *givenHost) roster(dir string) string {
+	_, port, err := net.SplitHostPort(g.addr)
+	must(g.t, err)
+	must(g.t, os.WriteFile(filepath.Join(dir, "known_hosts"), []byte("[127.0.0.1]:"+port+" "+g.known), 0o600))
+	return "given:\n  host: 127.0.0.1\n  port: " + port + "\n  user: root\n  priv: " + filepath.Join(dir, "key") +
+		"\n  ssh_options: [UserKnownHostsFile=" + filepath.Join(dir, "known_hosts") + "]\n"
+}
+
+// sh runs a script on the host and returns what it printed.
+func (g *givenHost) sh(script string) string {
+	g.t.Helper()
+	out, err := g.m.Run(g.t.Context(), host.Cmd{Argv: []string{"/bin/sh", "-c", script}, Merge: true, Timeout: time.Minute})
+	must(g.t, err)
+	return string(out.Stdout)
+}
+
 // resets brings the host back each time that the command is run that it returns.
 func (g *givenHost) resets(dir string) (command string) {
 	ask, answer := filepath.Join(dir, "ask"), filepath.Join(dir, "answer")
@@ -112,17 +131,13 @@ func TestTrialGiven(t *testing.T) {
 	dir := t.TempDir()
 	g := newGivenHost(t, dir)
 	reset := g.resets(dir)
-	_, port, err := net.SplitHostPort(g.addr)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "known_hosts"), []byte("[127.0.0.1]:"+port+" "+g.known), 0o600))
 	cases := func(word string) string {
 		return "systems: [debian-12]\ndriver: ssh\nhosts:\n  debian-12: {target: given, " + word + "}\ncases:\n" +
 			"  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}, /etc/left: {type: absent}}}\n  leaves: {sls: leaves}\n  again: {sls: app.again}\n"
 	}
 	files := trialCases(cases("may_be_changed: true, reset: '" + reset + "'"))
 	files["leaves.sls"] = "/etc/left:\n  file.managed:\n    - contents: x\n"
-	files["roster"] = "given:\n  host: 127.0.0.1\n  port: " + port + "\n  user: root\n  priv: " + filepath.Join(dir, "key") +
-		"\n  ssh_options: [UserKnownHostsFile=" + filepath.Join(dir, "known_hosts") + "]\n"
+	files["roster"] = g.roster(dir)
 	x := newTrialTree(t, files)
 	say := func(word string) {
 		must(t, os.WriteFile(filepath.Join(x.dir, "tests/all.yml"), []byte(cases(word)), 0o644))
@@ -140,7 +155,10 @@ func TestTrialGiven(t *testing.T) {
 	say("may_be_changed: true, reset: 'true'")
 	x.run(1, []string{"the command under reset succeeded, and did not bring the host back"}, "-k", "good")
 	say("may_be_changed: true, reset: echo no snapshot; exit 4")
-	x.run(1, []string{"reset: the command ended with status 4: no snapshot"}, "-k", "good")
+	x.run(1, []string{
+		"the host given cannot be used: reset: the command ended with status 4: no snapshot\n",
+		"hint: mend the command under reset, and try it in the directory of the tree: echo no snapshot; exit 4\n",
+	}, "-k", "good")
 	say("may_be_changed: true, reset: false")
 	x.run(0, []string{"machine: ssh: given, not fresh: it is as the last test left it", "1 test: 1 passed, 0 failed; 1 test not on a fresh machine\n"}, "-k", "leaves")
 	if left, err := g.m.Files(t.Context()); err != nil || left["/.brine-test"] != "" {
@@ -152,5 +170,76 @@ func TestTrialGiven(t *testing.T) {
 	x.run(1, []string{"tests/all.yml:4:3: the host of debian-12 needs a reset"}, "-k", "good")
 	say("may_be_changed: true, reset: false")
 	must(t, os.WriteFile(filepath.Join(x.dir, "roster"), []byte("givem: 127.0.0.1\n"), 0o600))
-	x.run(1, []string{"a machine of the driver ssh did not start: the roster has no \"given\" (did you mean \"givem\"?)"}, "-k", "good")
+	x.run(1, []string{"the host given cannot be used: the roster has no \"given\" (did you mean \"givem\"?)"}, "-k", "good")
+}
+
+// TestTrialGivenFaults: nothing of a test is left on a given host when brine is killed or
+// interrupted. A host that dies fails its test, and the next one removes what was left there
+// and says so.
+func TestTrialGivenFaults(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	g := newGivenHost(t, dir)
+	x := newTrialTree(t, map[string]string{
+		"roster": g.roster(dir), "slow.sls": "wait:\n  cmd.run:\n    - name: echo >/began; sleep 10000\n", "fast.sls": "/etc/fast:\n  file.managed: []\n",
+		"tests/all.yml": "systems: [debian-12]\ndriver: ssh\nhosts:\n  debian-12: {target: given, may_be_changed: true, reset: false}\ncases:\n  slow: {sls: slow}\n  fast: {sls: fast}\n",
+	})
+	// begin starts the slow test and waits until its state runs.
+	begin := func() (end func(status int) string) {
+		t.Helper()
+		g.sh("rm -f /began")
+		c, out, stderr := x.command("-k", "slow")
+		must(t, c.Start())
+		t.Cleanup(func() { _ = c.Process.Kill() })
+		for end := time.Now().Add(time.Minute); g.sh("cat /began 2>/dev/null") == ""; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("no state runs on the host")
+			}
+		}
+		return func(status int) string {
+			t.Helper()
+			switch status {
+			case -1:
+				must(t, c.Process.Kill())
+			case 130:
+				must(t, c.Process.Signal(os.Interrupt))
+			}
+			_ = c.Wait()
+			if got := c.ProcessState.ExitCode(); got != status {
+				t.Errorf("status %d, want %d", got, status)
+			}
+			return out.String() + stderr.String()
+		}
+	}
+	const looks = "ls -d /.brine-test /run/brine-test.running 2>/dev/null; grep -l 'slee[p]' /proc/[0-9]*/cmdline 2>/dev/null"
+	tidy := func(when string) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); g.sh(looks) != ""; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s, there are on the host: %s", when, g.sh(looks))
+			}
+		}
+	}
+	if text := begin()(130); !strings.Contains(text, "interrupted: nothing of the tests runs on; given hosts are as the tests left them\n") {
+		t.Errorf("after Ctrl-C: %s", text)
+	}
+	x.left()
+	tidy("after Ctrl-C")
+	begin()(-1)
+	tidy("after kill -9")
+	x.run(0, []string{"brine: removed what process ", " left when it was killed\n"}, "-k", "fast")
+
+	end := begin()
+	g.end()
+	text := end(1)
+	for _, want := range []string{"the host closed the connection", "tidy the host: /.brine-test and processes may be left there until the next test of it, which removes them: given (127.0.0.1:", "1 test: 0 passed, 1 failed; 3 checks not made"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("when the host dies: no %q in\n%s", want, text)
+		}
+	}
+	x.left()
+	g.start()
+	g.sh("mkdir /.brine-test && echo x >/.brine-test/brine")
+	x.run(0, []string{"with its own network; removed what a test that was cut off left there; test: no file changed"}, "-k", "fast")
+	tidy("after a test")
 }

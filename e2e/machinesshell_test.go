@@ -150,6 +150,16 @@ func TestTrialShellOnFailure(t *testing.T) {
 	y.types("\x03")
 	y.ends(130)
 	x.left()
+
+	// So it does with --watch, while a test runs.
+	y = x.onTerminal("slow", "-k", "slow", "--watch", "--driver", "namespace")
+	x.waitSleeping()
+	y.types("\x03")
+	y.ends(130)
+	if strings.Contains(y.shown(), "waiting for changes") {
+		t.Errorf("brine waits for changes after Ctrl-C:\n%s", y.shown())
+	}
+	x.left()
 }
 
 // TestTrialKeep: kept machines can be entered by the command that is printed, until

@@ -3,7 +3,6 @@ package trial
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -45,9 +44,6 @@ func (o *options) dialer(a *app.App, w *trial.World) func(context.Context, strin
 			Warn: warn,
 		}, target)
 		if err != nil {
-			if e, ok := errors.AsType[*sshexec.Error](err); ok && e.Hint != "" {
-				err = fmt.Errorf("%w (%s)", err, e.Hint)
-			}
 			return nil, err
 		}
 		return &given{c, e}, nil

@@ -43,14 +43,14 @@ func initCases(a *app.App, tree, ci string) error {
 		}
 		to := filepath.Join(tree, f.to)
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return err
+			return mayNotWrite(err)
 		}
 		out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s exists already", a.NameOf(to)), Hint: "add cases to it, or remove it first"}
 		}
 		if err != nil {
-			return err
+			return mayNotWrite(err)
 		}
 		_, err = out.WriteString(strings.ReplaceAll(string(text), "WHAT\n", what))
 		if err := errors.Join(err, out.Close()); err != nil {
@@ -58,8 +58,42 @@ func initCases(a *app.App, tree, ci string) error {
 		}
 		fmt.Fprintf(a.Out, "wrote %s\n", a.NameOf(to))
 	}
-	_, err = fmt.Fprint(a.Out, "Next: brine test --compile\n")
+	next := "Next: brine test --compile\n"
+	if !hasSLS(tree) {
+		next = "Next: write SLS files, and name them under sls in " + casefile.Dir + "/default.yml, or a top.sls; then: brine test --compile\n"
+	}
+	_, err = fmt.Fprint(a.Out, next)
 	return err
+}
+
+// mayNotWrite adds what to do where the directory belongs to somebody else.
+func mayNotWrite(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "run it as the owner of the directory, or in a copy of it"}
+	}
+	return err
+}
+
+// highstate is the line of a case that applies it.
+const highstate = "    highstate: true\n"
+
+// hasSLS reports whether a tree has an SLS file.
+func hasSLS(tree string) bool {
+	found := false
+	_ = filepath.WalkDir(tree, func(path string, _ fs.DirEntry, err error) error {
+		found = found || err == nil && filepath.Ext(path) == ".sls"
+		if found {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// isFile reports whether a path is that of a file.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
 }
 
 // whatToApply returns the line of a case that says what is applied: the formula of the
@@ -70,7 +104,7 @@ func whatToApply(tree string) (string, error) {
 		if names := firstSLS(tree); len(names) > 0 {
 			return slsLine(value.Strings(names...))
 		}
-		return "    highstate: true\n", nil
+		return highstate, nil
 	}
 	if err != nil {
 		return "", err
@@ -98,10 +132,7 @@ func slsLine(sls value.Value) (string, error) {
 
 // firstSLS are the SLS on the first level of a tree without a top file.
 func firstSLS(tree string) (names []string) {
-	exists := func(name string) bool {
-		st, err := os.Stat(filepath.Join(tree, name))
-		return err == nil && st.Mode().IsRegular()
-	}
+	exists := func(name string) bool { return isFile(filepath.Join(tree, name)) }
 	entries, err := os.ReadDir(tree)
 	if err != nil || exists("top.sls") {
 		return nil

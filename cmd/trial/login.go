@@ -95,7 +95,9 @@ func (o *options) login(ctx context.Context, a *app.App, tree string, of []strin
 			}
 		}
 	}
-	if r.Results, err = trial.Apply(ctx, l, jobs[:1]); err != nil {
+	if r.Results, err = trial.Apply(ctx, l, jobs[:1]); errors.Is(err, context.Canceled) {
+		return o.interrupted(r.Results)
+	} else if err != nil {
 		return explain(err)
 	}
 	if err := r.Write(a.Err, "text"); err != nil {

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	owners, err := l.Pool.Clean()
 	for _, pid := range owners {
-		fmt.Fprintf(a.Err, "brine: removed the machines that process %s left when it was killed\n", printable.Line(pid))
+		fmt.Fprintf(a.Err, "brine: removed what process %s left when it was killed\n", printable.Line(pid))
 	}
 	return l, err
 }
@@ -156,7 +157,30 @@ func (o *options) apply(ctx context.Context, a *app.App, w *trial.World, jobs []
 		l.OnFailure = func(ctx context.Context, k trial.Kept) { shellOnFailure(ctx, a, k) }
 	}
 	results, err := trial.Apply(ctx, l, jobs)
+	if errors.Is(err, context.Canceled) {
+		return results, o.interrupted(results)
+	}
 	return results, explain(err)
+}
+
+// interrupted says what Ctrl-C means for machines and given hosts.
+func (o *options) interrupted(results []*trial.Result) error {
+	text, left := "interrupted: the machines were removed", ""
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		if cmp.Or(o.driver, r.Case.Machine.Driver) == "ssh" {
+			text = "interrupted: nothing of the tests runs on; given hosts are as the tests left them"
+		}
+		for _, l := range r.Left() {
+			left += "\n" + l
+		}
+	}
+	if left != "" {
+		text = "interrupted, and not all is removed:" + left
+	}
+	return &app.StatusError{Status: app.ExitInterrupted, Err: errors.New(text)}
 }
 
 // hold prints the report and how to enter the machines, and waits for Ctrl-C.

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -40,7 +39,7 @@ func (o *options) watch(ctx context.Context, a *app.App, tree string) error {
 	var changed []string
 	for {
 		tested, err := x.round(ctx, changed)
-		if errors.Is(err, context.Canceled) {
+		if err != nil && ctx.Err() != nil { // a test was interrupted
 			return explain(err)
 		}
 		again := err != nil && err.Error() == x.fault

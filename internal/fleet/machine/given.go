@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"brine/internal/core/host"
@@ -23,6 +25,9 @@ import (
 
 //go:embed given.sh
 var givenScript string
+
+//go:embed reset.sh
+var resetScript string
 
 //go:embed givenfiles.sh
 var givenFilesScript string
@@ -47,17 +52,28 @@ type Remote interface {
 // Times that bound what is done with a given host.
 const (
 	markTime  = 15 * time.Second // it may be switched off
+	busyTime  = 40 * time.Second // it may tidy after another test
+	tidyTime  = 15 * time.Second
 	resetTime = 15 * time.Minute
 )
 
-// givenDir is what a given host has of a test.
-const givenDir = "/.brine-test"
+// givenDir is what a given host has of a test, and runningDir which sessions of it run.
+const (
+	givenDir   = "/.brine-test"
+	runningDir = "/run/brine-test.running"
+)
+
+// busyStatus is the exit status of givenScript on a host that another test uses.
+const busyStatus = 3
 
 // TakesHosts reports whether the machines of the driver are given hosts.
 func (d *Driver) TakesHosts() bool { return d.given }
 
 // upGiven brings a given host back and makes it ready for a test.
 func (m *Machine) upGiven(ctx context.Context, s Spec) error {
+	if err := m.pool.holdTarget(m, s.Given.Target); err != nil {
+		return err
+	}
 	if err := m.reset(ctx, s.Given); err != nil {
 		return err
 	}
@@ -71,7 +87,7 @@ func (m *Machine) upGiven(ctx context.Context, s Spec) error {
 	if err := fits(said); err != nil {
 		return err
 	}
-	m.given.boots = said[3] == "yes"
+	m.given.leftovers, m.given.boots = said[3] == "yes", said[4] == "yes"
 	for _, b := range s.Binds {
 		if err := m.send(ctx, b); err != nil {
 			return fmt.Errorf("copy %s to it: %w", b.From, err)
@@ -80,10 +96,28 @@ func (m *Machine) upGiven(ctx context.Context, s Spec) error {
 	return nil
 }
 
+// holdTarget refuses a host that another brine of this user tests now, which may be while it
+// is brought back and cannot say so itself.
+func (p *Pool) holdTarget(m *Machine, target string) error {
+	dir := filepath.Join(filepath.Dir(p.Dir), "hosts")
+	if err := p.Host.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := lockFile(filepath.Join(dir, fmt.Sprintf("%x", sha256.Sum256([]byte(target)))))
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errors.New("another brine test of yours uses the host: wait until it ends")
+	}
+	if err != nil {
+		return err
+	}
+	m.given.lock = lock
+	return nil
+}
+
 // fits returns an error if a host cannot run the program of this one. said is "ready", its
-// kernel, its architecture, and whether it has an init.
+// kernel, its architecture, whether something was left on it, and whether it has an init.
 func fits(said []string) error {
-	if len(said) != 4 {
+	if len(said) != 5 {
 		return fmt.Errorf("it answered %q", strings.Join(said, " "))
 	}
 	archs := map[string][]string{"amd64": {"x86_64"}, "arm64": {"aarch64", "arm64"}, "386": {"i686", "i386", "x86_64"}, "arm": {"armv7l", "armv6l", "aarch64"}}
@@ -105,30 +139,62 @@ func (m *Machine) reset(ctx context.Context, g *Given) error {
 	if g.Reset == "" {
 		return nil
 	}
-	m.mark(ctx, g)
-	out, err := m.pool.Host.Run(ctx, host.Cmd{Argv: []string{"/bin/sh", "-c", g.Reset}, Verbatim: true, Dir: m.pool.ResetDir, Merge: true, Timeout: resetTime})
+	if err := m.mark(ctx, g); err != nil {
+		return err
+	}
+	stdin, held, err := os.Pipe() // it ends when brine does
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	defer held.Close()
+	out, err := m.pool.Host.Run(ctx, host.Cmd{
+		Argv: []string{"/bin/sh", "-c", resetScript, "reset.sh", g.Reset}, Verbatim: true, Dir: m.pool.ResetDir, Stdin: stdin, Merge: true, Timeout: resetTime,
+	})
+	said := strings.TrimSpace(string(out.Stdout))
+	if said == "" {
+		said = "it printed nothing"
+	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("reset: %w", err)
+		return &ResetError{err.Error()}
 	case out.TimedOut:
-		return fmt.Errorf("reset: the command did not end within %s", resetTime)
+		return &ResetError{fmt.Sprintf("the command did not end within %s and was ended: %s", resetTime, said)}
+	case out.Status < 0:
+		return &ResetError{fmt.Sprintf("the command was ended by signal %d: %s", -out.Status, said)}
 	case out.Status != 0:
-		return fmt.Errorf("reset: the command ended with status %d: %s", out.Status, strings.TrimSpace(string(out.Stdout)))
+		return &ResetError{fmt.Sprintf("the command ended with status %d: %s", out.Status, said)}
 	}
 	return nil
 }
 
+// A ResetError says that a given host could not be brought back.
+type ResetError struct{ Why string }
+
+func (e *ResetError) Error() string { return "reset: " + e.Why }
+
 // mark marks a host that is about to be brought back. One that is switched off has no mark
-// but that of a test before.
-func (m *Machine) mark(ctx context.Context, g *Given) {
-	ctx, cancel := context.WithTimeout(ctx, markTime)
+// but that of a test before. The error says that another test uses the host.
+func (m *Machine) mark(ctx context.Context, g *Given) error {
+	dial, cancel := context.WithTimeout(ctx, markTime)
 	defer cancel()
-	r, err := m.pool.Dial(ctx, g.Target)
-	if err != nil {
-		return
+	r, err := m.pool.Dial(dial, g.Target)
+	if err == nil {
+		return markBy(ctx, r)
 	}
-	_, _, _ = r.Script(ctx, script("mark"), nil, io.Discard)
+	return nil
+}
+
+// markBy is mark over a connection, which it ends.
+func markBy(ctx context.Context, r Remote) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTime)
+	defer cancel()
+	stderr, status, err := r.Script(ctx, script("mark"), nil, io.Discard)
 	_ = r.Close()
+	if err == nil && status == busyStatus {
+		return errors.New(strings.TrimSpace(stderr))
+	}
+	return nil
 }
 
 // script is givenScript with arguments.
@@ -163,21 +229,27 @@ func (m *Machine) hold(ctx context.Context, g *Given) ([]string, error) {
 		reset = "yes"
 	}
 	ready := make(chan struct{})
-	sig := &signal{m: m, ready: ready, mark: "no\n", or: "yes\n"}
+	sig := &signal{m: m, ready: ready, mark: " no\n", or: " yes\n"}
+	m.given.held = true
 	held := context.WithoutCancel(ctx)
 	go func() {
 		defer close(m.over)
-		stderr, _, err := m.given.remote.Script(held, script("use", reset), stdin, sig)
+		stderr, status, err := m.given.remote.Script(held, script("use", reset), stdin, sig)
 		_, _ = io.WriteString(m, stderr)
 		if err != nil {
 			_, _ = io.WriteString(m, err.Error())
 		}
+		if err == nil && status != 0 {
+			err = fmt.Errorf("its script ended with status %d", status)
+		}
+		m.given.end = err
 		_ = stdin.Close()
 	}()
 	ctx, cancel := context.WithTimeout(ctx, bootTime)
 	defer cancel()
 	select {
 	case <-ready:
+		m.given.ready = true
 		return strings.Fields(sig.text.String()), nil
 	case <-m.over:
 		return nil, m.why()
@@ -188,9 +260,17 @@ func (m *Machine) hold(ctx context.Context, g *Given) ([]string, error) {
 
 // A givenState is what a machine that is a given host has.
 type givenState struct {
-	remote Remote
-	boots  bool
+	remote    Remote
+	lock      io.Closer // of the host, among tests of this user
+	boots     bool
+	leftovers bool  // of a test that was cut off
+	held      bool  // it got the script that tidies
+	ready     bool  // that script has begun the test
+	end       error // of that script; set before over is closed
 }
+
+// HadLeftovers reports whether a given host had files or processes of a test that was cut off.
+func (m *Machine) HadLeftovers() bool { return m.given != nil && m.given.leftovers }
 
 // runGiven is Run on a given host.
 func (m *Machine) runGiven(ctx context.Context, c host.Cmd) (host.Output, error) {
@@ -203,15 +283,17 @@ func (m *Machine) runGiven(ctx context.Context, c host.Cmd) (host.Output, error)
 	for _, w := range c.Argv {
 		words = append(words, proc.Quote(w))
 	}
-	// Its process group is known to the script that holds the host, which ends it.
-	run := "read -r _ _ _ _ group _ </proc/self/stat; : >" + givenDir + "/running/$group\nstatus=0\n" + strings.Join(words, " ")
+	run := strings.Join(words, " ")
 	if c.Stdin == nil {
 		run += " </dev/null"
 	}
 	if c.Merge {
 		run += " 2>&1"
 	}
-	run += " || status=$?\nrm -f " + givenDir + "/running/$group\nexit $status\n"
+	// It is a session of its own that the script knows which holds the host, and ends.
+	const session = "read -r pid _ _ _ _ session _ </proc/self/stat\n"
+	run = ": >" + runningDir + "/$pid\nstatus=0\n" + run + " || status=$?\nrm -f " + runningDir + "/$pid\nexit $status\n"
+	run = session + `[ "$pid" = "$session" ] || exec setsid sh -c ` + proc.Quote(session+run) + "\n" + run
 	var out host.Output
 	var buf limited
 	stdout := io.Writer(&buf)
@@ -244,8 +326,7 @@ var errTimeout = errors.New("the time is over")
 func (m *Machine) endRunning() {
 	ctx, cancel := context.WithTimeout(context.Background(), markTime)
 	defer cancel()
-	kill := "for f in " + givenDir + "/running/*; do kill -KILL -- \"-${f##*/}\"; rm -f \"$f\"; done"
-	_, _, _ = m.given.remote.Script(ctx, kill, nil, io.Discard)
+	_, _, _ = m.given.remote.Script(ctx, script("end"), nil, io.Discard)
 }
 
 // maxGiven bounds what a command on a given host may print.
@@ -265,12 +346,33 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// closeGiven ends the connection to a given host. Its script has ended then.
+// closeGiven ends the connection to a given host, after its script has tidied there. A host
+// that does not answer gets no more than a while for it.
 func (m *Machine) closeGiven() error {
-	if m.given == nil || m.given.remote == nil {
+	g := m.given
+	if g == nil {
 		return nil
 	}
-	return m.given.remote.Close()
+	var errs []error
+	if g.held {
+		_ = m.stdin.Close()
+		select {
+		case <-m.over:
+		case <-time.After(tidyTime):
+			_ = g.remote.Close()
+			<-m.over
+		}
+		if g.end != nil && g.ready {
+			errs = append(errs, fmt.Errorf("%s and processes may be left there until the next test of it, which removes them: %w", givenDir, g.end))
+		}
+	}
+	if g.remote != nil {
+		_ = g.remote.Close() // what it did is known by now
+	}
+	if g.lock != nil {
+		errs = append(errs, g.lock.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // send copies a file or directory of this machine to a given host. Version control of a

@@ -158,7 +158,11 @@ func (p *Pool) Create(ctx context.Context, d *Driver, s Spec) (*Machine, error) 
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &BootError{d.Name, err, console}
+		e := &BootError{Driver: d.Name, Err: err, Console: console}
+		if s.Given != nil {
+			e.Target, e.Console = s.Given.Target, ""
+		}
+		return nil, e
 	}
 	return m, nil
 }
@@ -166,11 +170,15 @@ func (p *Pool) Create(ctx context.Context, d *Driver, s Spec) (*Machine, error) 
 // A BootError says that a machine did not come up.
 type BootError struct {
 	Driver  string
+	Target  string // of a given host; "": the machine was made
 	Err     error
 	Console string // what it printed
 }
 
 func (e *BootError) Error() string {
+	if e.Target != "" {
+		return fmt.Sprintf("the host %s cannot be used: %v", e.Target, e.Err)
+	}
 	return fmt.Sprintf("a machine of the driver %s did not start: %v", e.Driver, e.Err)
 }
 func (e *BootError) Unwrap() error { return e.Err }
@@ -419,7 +427,7 @@ func (m *Machine) Console() string {
 
 // Close ends the machine and removes all of it.
 func (m *Machine) Close() error {
-	if m.stdin != nil {
+	if m.stdin != nil && m.given == nil {
 		_ = m.stdin.Close()
 		<-m.over
 	}

@@ -98,9 +98,9 @@ func (i *Images) makerOf(system, path string, r Release) (maker, error) {
 	}
 	switch _, err := i.Host.LookPath(m.prog, ""); {
 	case err != nil:
-		return m, &NoImageError{system, fmt.Sprintf("%s, and there is no %s to make one", made, m.prog), give}
+		return m, &NoImageError{system, fmt.Sprintf("%s, and there is no %s to make one", made, m.prog), give + "; --compile needs none"}
 	case i.Host.Geteuid() != 0:
-		return m, &NoImageError{system, made + ", and only root can make one", give}
+		return m, &NoImageError{system, made + ", and only root can make one", give + "; --compile needs none"}
 	case path == "" && m.own != "" && !isOf(i.release("/"), r):
 		return m, &NoImageError{
 			system, "the case file names none, and the repositories of this machine are of another system",

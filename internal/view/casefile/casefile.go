@@ -168,7 +168,7 @@ func Find(files host.Files, tree string, name func(string) string) (*Suite, erro
 		if err != nil {
 			return nil, err
 		}
-		r := &reader{tree: tree, suite: s}
+		r := &reader{files: files, tree: tree, suite: s}
 		if kitchen {
 			r.readKitchen(name(path), text)
 		} else {
@@ -219,6 +219,7 @@ func duplicates(cases []*Case) (faults source.Errors) {
 // reader reads one file.
 type reader struct {
 	yamlsalt.Checker
+	files host.Files
 	tree  string
 	suite *Suite
 }
@@ -258,6 +259,8 @@ func (r *reader) read(name string, text []byte) {
 		return
 	}
 	r.Keys(m, "the file", append([]string{"cases"}, settings...)...)
+	r.values(m)
+	r.dirs(m)
 	cases := r.mapping(m, "cases")
 	if cases.Len() == 0 && len(r.Errs) == 0 {
 		r.Fault(source.Pos{File: name, Line: 1, Col: 1}, "the file has no cases")
@@ -278,6 +281,8 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 		return
 	}
 	r.Keys(m, "the case "+name, append([]string{"always_changes", "clean", "expect", "highstate", "machines", "orchestrate", "sls", "test_fails", "top"}, settings...)...)
+	r.values(m)
+	r.dirs(m)
 	c := &Case{Name: name, Pos: pos, Top: r.mapping(m, "top"), Always: r.Texts(m, "always_changes"), TestFails: r.Texts(m, "test_fails")}
 	c.SLS, c.Clean = r.Texts(m, "sls"), r.Texts(m, "clean")
 	r.notEmpty(m, "clean")
@@ -301,11 +306,41 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 		c.Systems = []string{"debian"}
 	}
 	c.Expect = r.expect(m)
+	r.systemsOf(c, m)
 	if len(c.Nodes) > 0 {
 		c.Prepare = nil // that of the file is for its other cases
 		r.checkNodes(c, m)
 	}
 	r.suite.Cases = append(r.suite.Cases, c)
+}
+
+// complainOfNothing are keys whose readers complain themselves where they have no value.
+var complainOfNothing = []string{"cases", "clean", "expect", "highstate", "network", "packages", "systems"}
+
+// values complains of keys without a value, which would be passed over.
+func (r *reader) values(m *value.Map) {
+	for k, v := range m.All() {
+		if key := value.Str(k); v == nil && !slices.Contains(complainOfNothing, key) {
+			r.Fault(m.Pos(k), "%s has no value: write one, or leave it away", key)
+		}
+	}
+}
+
+// systemsOf complains of systems that m names under a key and the case does not have: what they
+// say would have no effect. Those of a file are for all its cases.
+func (r *reader) systemsOf(c *Case, m *value.Map) {
+	has := slices.Clone(c.Systems)
+	for _, n := range c.Nodes {
+		has = append(has, n.System)
+	}
+	for _, key := range []string{"images", "hosts"} {
+		named := m.Map(key)
+		for k := range named.All() {
+			if system := value.Str(k); !slices.Contains(has, system) {
+				r.Fault(named.Pos(k), "%s: the case %s has no system %q%s: there are %s", key, c.Name, system, source.DidYouMean(system, has), strings.Join(c.Systems, ", "))
+			}
+		}
+	}
 }
 
 // settings reads what may be in a file and in a case. That of a case goes over that of
@@ -392,6 +427,25 @@ func (r *reader) path(p string) string {
 		return filepath.Clean(p)
 	}
 	return filepath.Join(r.tree, p)
+}
+
+// dirs complains of roots that are not there, whose SLS files nobody would miss.
+func (r *reader) dirs(m *value.Map) {
+	roots := m.At("roots")
+	if l, ok := roots.(*value.List); !ok || l == nil {
+		roots = value.NewList(roots)
+	}
+	for _, v := range roots.(*value.List).Items {
+		root, ok := v.(string)
+		if !ok {
+			continue
+		}
+		if st, err := r.files.Stat(r.path(root)); err != nil {
+			r.Fault(m.Pos("roots"), "roots: %s: %w; paths are relative to the tree", root, err)
+		} else if !st.Mode.IsDir() {
+			r.Fault(m.Pos("roots"), "roots: %s is not a directory", root)
+		}
+	}
 }
 
 // mapping returns the mapping at a key, nil where there is none.

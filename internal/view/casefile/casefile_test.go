@@ -15,6 +15,7 @@ import (
 func find(name, text string) (*casefile.Suite, error) {
 	h := host.NewFake()
 	h.PutDir("/tree/tests", 0o755)
+	h.PutDir("/tree/other", 0o755)
 	h.PutFile("/tree/"+name, text, 0o644)
 	return casefile.Find(h, "/tree", func(p string) string { return p })
 }
@@ -32,6 +33,27 @@ func TestMerge(t *testing.T) {
 	}
 	if len(one.Pillar) != 1 || len(two.Pillar) != 1 || len(two.SLS) != 0 {
 		t.Fatalf("pillars %v and %v", one.Pillar, two.Pillar)
+	}
+}
+
+// TestNoEffect: keys without a value, and what no case has a use for, are not passed over.
+func TestNoEffect(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"cases:\n  one: {sls: web, prepare: }\n":                                                        "/tree/tests/a.yml:2:19: prepare has no value: write one, or leave it away",
+		"driver:\ncases:\n  one: {sls: web}\n":                                                          "/tree/tests/a.yml:1:1: driver has no value",
+		"cases:\n  one: {sls: web, top: , grains: , hosts: , always_changes: }\n":                       "always_changes has no value",
+		"cases:\n  one: {orchestrate: }\n":                                                              "/tree/tests/a.yml:2:9: orchestrate has no value",
+		"roots: nowhere\ncases:\n  one: {sls: web}\n":                                                   "/tree/tests/a.yml:1:1: roots: nowhere: ",
+		"roots: [other, tests/a.yml]\ncases:\n  one: {sls: web}\n":                                      "roots: tests/a.yml is not a directory",
+		"cases:\n  one: {sls: web, systems: debian-12, images: {debain-12: /x}}\n":                      `images: the case one has no system "debain-12" (did you mean "debian-12"?): there are debian-12`,
+		"cases:\n  one: {sls: web, hosts: {ubuntu: {target: a, may_be_changed: true, reset: false}}}\n": `hosts: the case one has no system "ubuntu"`,
+		"images: {debian-11: /x}\ncases:\n  one: {sls: web, pillar: {}, roots: [], grains: {}}\n":       "",
+	} {
+		_, err := find("tests/a.yml", text)
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) || strings.Contains(got, "has machines and no orchestration") {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
 	}
 }
 

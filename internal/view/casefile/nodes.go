@@ -37,6 +37,7 @@ func (r *reader) orchestration(c *Case, m *value.Map) {
 	c.Orchestrate = r.Texts(m, "orchestrate")
 	machines := r.mapping(m, "machines")
 	switch {
+	case len(c.Orchestrate) == 0 && machines == nil: // what is wrong with them is known
 	case len(c.Orchestrate) == 0:
 		r.Fault(m.Pos("machines"), "the case %s has machines and no orchestration: name its SLS file under orchestrate", c.Name)
 	case machines.Len() == 0:

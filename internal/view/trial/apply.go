@@ -141,6 +141,19 @@ func (k Kept) Failing() []*machine.Machine {
 	return failing
 }
 
+// removing names the removal of a machine that was made.
+const removing = "remove the machine"
+
+// Left says of the machines of a job what could not be removed.
+func (r *Result) Left() (texts []string) {
+	for _, c := range r.Checks {
+		if c.Status == Failed && (strings.HasSuffix(c.Name, removing) || strings.HasSuffix(c.Name, tidying)) {
+			texts = append(texts, r.Name()+": "+c.Name+": "+c.Text)
+		}
+	}
+	return texts
+}
+
 // remove removes the machines of a job, as far as they were made.
 func (p *plan) remove() {
 	for _, q := range slices.Backward(p.all()) {
@@ -149,7 +162,7 @@ func (p *plan) remove() {
 		}
 		began := time.Now()
 		if err := q.m.Close(); err != nil {
-			q.add(Check{Name: "remove the machine", Status: Failed, Text: err.Error()}, began)
+			q.add(Check{Name: cmp.Or(q.leaving(), removing), Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos}, began)
 		}
 		q.m = nil
 	}
@@ -372,9 +385,11 @@ func (p *plan) createAll(ctx context.Context) bool {
 	text := p.driver.Name
 	for i, q := range all {
 		if err := errs[i]; err != nil {
-			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos, Hint: cmp.Or(machine.SpaceHint(err), noSpace(err.Error()))}
+			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos, Hint: cmp.Or(p.startHint(err), machine.SpaceHint(err), noSpace(err.Error()))}
 			if be, ok := errors.AsType[*machine.BootError](err); ok && be.Console != "" {
-				c.Text += "\n" + lastLines(be.Console, 20)
+				if last := lastLines(be.Console, 20); !strings.Contains(c.Text, last) {
+					c.Text += "\n" + last
+				}
 			}
 			q.add(c, began)
 		}

@@ -256,7 +256,10 @@ func (c *compiler) run(ctx context.Context, env *fun.Env) (*value.List, []Check)
 		if low.Len() > 0 {
 			return low, nil
 		}
-		return nil, []Check{{Name: "compile", Status: Failed, Text: "the case has no states on this system", Pos: c.job.Case.Pos}}
+		return nil, []Check{{
+			Name: "compile", Status: Failed, Text: "the case has no states on this system", Pos: c.job.Case.Pos,
+			Hint: "let a top file or the SLS files apply something here, or leave the system out under systems",
+		}}
 	}
 	if len(c.faults) > 0 {
 		return nil, c.checks()

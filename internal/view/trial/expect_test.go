@@ -1,9 +1,12 @@
 package trial
 
 import (
+	"errors"
 	"regexp"
+	"strings"
 	"testing"
 
+	"brine/internal/fleet/machine"
 	"brine/internal/py/value"
 	"brine/internal/view/casefile"
 )
@@ -95,5 +98,36 @@ func TestVolatile(t *testing.T) {
 	}
 	if isParent("/etc", after, map[string]string{"/etc": "d 700 0:0"}) {
 		t.Error("a directory that was in the overlay before is taken for one that the overlay made")
+	}
+}
+
+// TestStartHint: what lets no machine start is told apart, and has its own way out.
+func TestStartHint(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"runc: error setting rlimits for ready process: operation not permitted": "CAP_SYS_RESOURCE",
+		"unshare: unshare failed: No space left on device":                       "user.max_user_namespaces",
+		"no space left on device":                                                "",
+	} {
+		p := &plan{}
+		got := p.startHint(&machine.BootError{Driver: "podman", Err: errors.New(text)})
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	p := &plan{given: &machine.Given{Target: "a", Reset: "revert a"}}
+	if got := p.startHint(&machine.BootError{Target: "a", Err: &machine.ResetError{Why: "no"}}); !strings.HasSuffix(got, ": revert a") {
+		t.Errorf("a reset that fails: %q", got)
+	}
+}
+
+// TestLeft: what could not be removed is known after Ctrl-C, and nothing else is.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	r := &Result{Job: Job{Case: &casefile.Case{Name: "a"}, System: "b"}, Checks: []Check{
+		{Name: "machine", Status: Failed, Text: "x"}, {Name: "web1: " + removing, Status: Failed, Text: "busy"}, {Name: tidying, Text: "y"},
+	}}
+	if got := r.Left(); len(got) != 1 || got[0] != "a on b: web1: remove the machine: busy" {
+		t.Errorf("%q", got)
 	}
 }

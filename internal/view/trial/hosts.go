@@ -3,6 +3,7 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"brine/internal/fleet/machine"
@@ -17,8 +18,8 @@ func (p *plan) take(name string) error {
 	case name != "":
 		return &source.Error{Pos: c.Pos, Err: errors.New("an orchestration cannot be tested on given hosts: use another driver than ssh")}
 	case !ok:
-		return &machine.NoImageError{
-			System: system, Why: "the case " + c.Name + " has no host of it",
+		return &machine.UnusableError{
+			Driver: p.driver.Name, Why: "the case " + c.Name + " has no host of " + system,
 			Hint: "name one in the case file: hosts: {" + system + ": {target: ID, may_be_changed: true, reset: COMMAND}}",
 		}
 	}
@@ -30,13 +31,45 @@ func (p *plan) take(name string) error {
 func (p *plan) freshness(c Check) Check {
 	switch {
 	case p.given == nil:
+		return c
 	case p.given.Reset == "":
 		c.Status = Skipped
 		c.Text += ": " + p.given.Target + ", not fresh: it is as the last test left it; with its own network"
 	default:
 		c.Text += ": " + p.given.Target + ", brought back, with its own network"
 	}
+	if p.m.HadLeftovers() {
+		c.Text += "; removed what a test that was cut off left there"
+	}
 	return c
+}
+
+// tidying names what is done with a given host at the end of a test.
+const tidying = "tidy the host"
+
+// leaving names the end of a test on a given host; "": the machine was made.
+func (p *plan) leaving() string {
+	if p.given == nil {
+		return ""
+	}
+	return tidying
+}
+
+// startHint says what to do about a machine that did not start, or a given host that cannot
+// be used; "" where that is not known.
+func (p *plan) startHint(err error) string {
+	text := err.Error()
+	if _, ok := errors.AsType[*machine.ResetError](err); ok {
+		return "mend the command under reset, and try it in the directory of the tree: " + p.given.Reset
+	}
+	switch {
+	case p.given != nil:
+	case strings.Contains(text, "rlimit"):
+		return "this machine, a container itself, may not set the limits of containers: give it CAP_SYS_RESOURCE, or use --driver nspawn or namespace"
+	case strings.Contains(text, "unshare failed"):
+		return "this machine does not let you make namespaces: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, or use another driver; --compile needs none"
+	}
+	return ""
 }
 
 // mayHold refuses to keep the machines of tests that have the same one.
