@@ -162,7 +162,7 @@ func (r *Report) HTML(w io.Writer, run Run) error {
 				continue
 			}
 			res := r.Results[i-1]
-			fmt.Fprintf(&b, `<td class="%[1]s"><a href="#t%[2]d">%[1]s</a> %.1[3]f s%[4]s</td>`, res.word(), i, res.Took.Seconds(), esc(res.notMade()))
+			fmt.Fprintf(&b, `<td class="%s"><a href="#t%d">%s</a> %.1f s%s</td>`, res.color(), i, res.word(), res.Took.Seconds(), esc(res.notMade()))
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -216,6 +216,14 @@ func (r *Result) word() string {
 		return Failed.String()
 	}
 	return Passed.String()
+}
+
+// color is what the matrix has of a job: green only if all checks were made.
+func (r *Result) color() string {
+	if !r.Failed() && r.notMade() != "" {
+		return "part"
+	}
+	return r.word()
 }
 
 // notMade says how many checks of a job were not made.
