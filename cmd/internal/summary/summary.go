@@ -103,16 +103,16 @@ func oneLine(s string) string {
 
 // countText is how the states of a run went, as a summary shows it.
 func countText(n cause.Count) string {
-	s := fmt.Sprintf("ok=%d changed=%d", n.Same+n.Changed, n.Touched)
+	parts := []string{fmt.Sprintf("ok=%d changed=%d", n.Same+n.Changed, n.Touched)}
 	for _, x := range []struct {
 		name string
 		n    int
 	}{{"would_change", n.Due}, {"failed", n.Failed}, {"not_run", n.NotRun}} {
 		if x.n > 0 {
-			s += fmt.Sprintf(" %s=%d", x.name, x.n)
+			parts = append(parts, fmt.Sprintf("%s=%d", x.name, x.n))
 		}
 	}
-	return s
+	return strings.Join(parts, " ")
 }
 
 // Print prints equal outcomes together, failures last.
