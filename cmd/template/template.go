@@ -57,7 +57,7 @@ in those of orchestration_roots.`,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
-	c.AddCommand(newAnswers(a), newCheck(a), newClone(a), newList(a), newNew(a), newRun(a, nil), newShow(a))
+	c.AddCommand(newAnswers(a), newCheck(a), newClone(a), newExport(a), newImport(a), newList(a), newNew(a), newRun(a, nil), newShow(a))
 	return c
 }
 
@@ -347,18 +347,21 @@ Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		if err := orchestration.CheckName(args[0]); err != nil {
 			return err
 		}
-		return makeFiles(a, t, args[0], func(root string) ([]string, error) { return orchestration.New(a.Host, root, args[0]) })
+		return makeFiles(a, t, func(root string) (string, []string, error) {
+			made, err := orchestration.New(a.Host, root, args[0])
+			return args[0], made, err
+		})
 	})
 }
 
 // makeFiles makes the files of a template where those of the tree are, and prints their
-// paths.
-func makeFiles(a *app.App, t *library.Templates, name string, files func(root string) ([]string, error)) error {
+// paths. files also returns the name of the template.
+func makeFiles(a *app.App, t *library.Templates, files func(root string) (name string, made []string, err error)) error {
 	dirs := fileserver.RootsOf(t.S.Cfg.Opts, "file_roots").Dirs["base"]
 	if len(dirs) == 0 {
 		return errors.New("file_roots has no directory for the environment base, where templates are made")
 	}
-	made, err := files(filepath.Join(dirs[0], "orchestration"))
+	name, made, err := files(filepath.Join(dirs[0], "orchestration"))
 	for _, p := range made {
 		fmt.Fprintln(a.Out, printable.Line(p))
 	}
@@ -390,7 +393,10 @@ written; 64 usage error.`,
 		if err != nil {
 			return err
 		}
-		return makeFiles(a, t, args[1], func(root string) ([]string, error) { return orchestration.Clone(a.Host, from, root, args[1]) })
+		return makeFiles(a, t, func(root string) (string, []string, error) {
+			made, err := orchestration.Clone(a.Host, from, root, args[1])
+			return args[1], made, err
+		})
 	})
 }
 
