@@ -123,7 +123,7 @@ func TestTrialSiteEnds(t *testing.T) {
 		waitGone(t, x.begin(driver, syscall.SIGINT)...)
 		x.left()
 		waitGone(t, x.begin(driver, syscall.SIGKILL)...)
-		x.run(0, []string{"brine: removed the machines that process", "1 test: 1 passed"}, "-k", "fast", "--driver", driver)
+		x.run(0, []string{"brine: removed what process", "1 test: 1 passed"}, "-k", "fast", "--driver", driver)
 	}
 }
 
