@@ -3,7 +3,6 @@ package orchestration
 import (
 	"archive/tar"
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -28,66 +27,21 @@ const (
 // Export writes the files of a template as a tar archive, which [Import] reads. Equal files
 // make equal archives: there are no times and no owners in it.
 func Export(files host.Host, t *Template, w io.Writer) error {
+	all, err := t.members(files)
+	if err != nil {
+		return err
+	}
 	out := tar.NewWriter(w)
-	for part, dir := range t.dirs() {
-		if err := pack(files, dir, path.Join(part, t.Name), out); err != nil {
+	for _, m := range all {
+		head := tar.Header{Typeflag: tar.TypeReg, Name: path.Join(m.part, t.Name, m.path), Mode: int64(m.mode), Size: int64(len(m.text)), ModTime: time.Unix(0, 0)}
+		if err := out.WriteHeader(&head); err != nil {
+			return err
+		}
+		if _, err := out.Write(m.text); err != nil {
 			return err
 		}
 	}
 	return out.Close()
-}
-
-// dirs yields the parts of a template, in the order of parts, with their directories.
-func (t *Template) dirs() func(yield func(part, dir string) bool) {
-	return func(yield func(part, dir string) bool) {
-		_ = yield(parts[0], t.Dir) && yield(parts[1], filepath.Dir(t.Metadata))
-	}
-}
-
-// pack writes a directory and what is in it.
-func pack(files host.Host, dir, name string, out *tar.Writer) error {
-	names, err := files.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	head := tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: time.Unix(0, 0)}
-	if err := out.WriteHeader(&head); err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, n := range names {
-		src, dst := filepath.Join(dir, n), path.Join(name, n)
-		st, err := files.Lstat(src)
-		if err != nil {
-			return err
-		}
-		switch {
-		case st.Mode.IsDir():
-			err = pack(files, src, dst, out)
-		case st.Mode.IsRegular():
-			var text []byte
-			if text, err = files.ReadFile(src); err != nil {
-				return err
-			}
-			head := tar.Header{Typeflag: tar.TypeReg, Name: dst, Mode: int64(st.Mode.Perm()), Size: int64(len(text)), ModTime: time.Unix(0, 0)}
-			if err = out.WriteHeader(&head); err == nil {
-				_, err = out.Write(text)
-			}
-		default:
-			err = fmt.Errorf("%s is neither a file nor a directory: an archive of a template cannot have it", src)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A member is a file of an archive.
-type member struct {
-	part, path string // path is below the directory of the template
-	mode       fs.FileMode
-	text       []byte
 }
 
 // Import makes a template of a tar archive, which may be compressed by gzip, below a root,
@@ -116,15 +70,11 @@ func Import(files host.Host, archive io.Reader, root, name string) (as string, m
 		return name, nil, err
 	}
 	defer func() { _ = files.RemoveAll(staging) }()
+	if _, err := write(files, staging, name, all); err != nil {
+		return name, nil, err
+	}
 	for _, m := range all {
-		to := filepath.Join(staging, m.part, name, filepath.FromSlash(m.path))
-		if err := files.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return name, nil, err
-		}
-		if err := files.WriteFile(to, bytes.NewReader(m.text), host.WriteOptions{Mode: new(m.mode)}); err != nil {
-			return name, nil, err
-		}
-		made = append(made, filepath.Join(root, m.part, name, filepath.FromSlash(m.path)))
+		made = append(made, m.below(root, name))
 	}
 	if _, err := Find(files, []string{staging}, name); err != nil {
 		return name, nil, fmt.Errorf("the archive has no valid template: %s", strings.ReplaceAll(err.Error(), staging+string(filepath.Separator), ""))
