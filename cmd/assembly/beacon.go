@@ -29,8 +29,11 @@ func beaconState() fun.Module {
 // noAgent says that an agent has no beacons, also one that is the whole brine: those of a
 // machine are looked at by the brine that is installed there.
 func noAgent(e *fun.Env) (bool, string) {
-	if e.Opts.Has("schedule_conf_dir") {
+	if isAgent(e) {
 		return false, beaconsAway
 	}
 	return true, ""
 }
+
+// isAgent reports whether this is an agent, be it one that is the whole brine.
+func isAgent(e *fun.Env) bool { return e.Opts.Has("schedule_conf_dir") }

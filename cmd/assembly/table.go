@@ -298,6 +298,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "tls", Load: tlsmod.Module},
 		{Kind: fun.Exec, Name: "undo", Load: undofn.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
+		{Kind: fun.Exec, Name: "vault", Load: vaultModule},
 		{Kind: fun.Exec, Name: "virtualenv", Load: virtualenvmod.Module},
 		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},
 		{Kind: fun.Exec, Name: "x509", Virtual: "x509", Load: x509mod.Module},
@@ -397,6 +398,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "timezone", Load: timezonestates.States},
 		{Kind: fun.State, Name: "tls", Load: tlsstates.States},
 		{Kind: fun.State, Name: "user", Load: userstates.States},
+		{Kind: fun.State, Name: "vault", Load: vaultState},
 		{Kind: fun.State, Name: "virtualenv", Load: virtualenvstates.States},
 		{Kind: fun.State, Name: "webutil", Load: webutilstates.States},
 		{Kind: fun.State, Name: "x509", Virtual: "x509", Load: x509states.States},
@@ -453,6 +455,9 @@ func stateModule() fun.Module {
 	m.SortSpecs()
 	return m
 }
+
+// vaultAway is the reason for which an agent does not have the modules "vault".
+const vaultAway = "an agent does not ask Vault; ext_pillar vault, or sdb:// in the pillar, hands it its secrets"
 
 // beaconsAway is the reason for which an agent does not have the module "beacons".
 const beaconsAway = "an agent has no beacons; 'brine call' on the machine has them, or let file.managed write minion.d/beacons.conf there"

@@ -53,6 +53,7 @@ type layout struct {
 	args   []Arg
 	fields []field // of args, in their order
 	varKw  bool    // there is a field of type Kwargs
+	hideKw bool    // and its tag arg is "secret"
 	varArg bool    // there is a field of type Varargs
 
 	rest, more       uintptr // where the fields of type Kwargs and Varargs are
@@ -104,6 +105,8 @@ func layoutOf(t reflect.Type) *layout {
 //	oneof:"a|b|c"                       the words that it takes
 //	doc:"..."
 //
+// A field of type [Kwargs] has no tag, or arg:"secret" where any of them may be one.
+//
 // A blank field (_) declares an argument that is accepted and not read. The fields of
 // an embedded struct are declared in its place.
 func (l *layout) add(t reflect.Type, offset uintptr) error {
@@ -113,6 +116,7 @@ func (l *layout) add(t reflect.Type, offset uintptr) error {
 		case f.Type == reflect.TypeFor[Arguments]():
 			continue
 		case f.Type == reflect.TypeFor[Kwargs]():
+			l.hideKw = f.Tag.Get("arg") == "secret"
 			if l.varKw = true; f.Name != "_" {
 				l.rest, l.hasRest = at, true
 			}

@@ -113,6 +113,7 @@ type Spec struct {
 	Args   []Arg
 	VarArg bool // takes further positional arguments (*args)
 	VarKw  bool // takes further keyword arguments (**kwargs)
+	HideKw bool // and any of these may be a secret
 	// Raw says that further positional arguments may be undefined variables of a
 	// template, which other functions raise for.
 	Raw bool

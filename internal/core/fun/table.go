@@ -232,8 +232,8 @@ func (s *Spec) ArgNames() []string {
 // that is unknown does.
 func (s *Spec) IsLookup() bool { return s != nil && s.Lookup }
 
-// SecretArgs returns the names of the arguments that hold secrets; none for the
-// nil spec of an unknown function.
+// SecretArgs returns the names of the arguments that hold secrets, and "**" where
+// further keyword arguments may hold some; none for the nil spec of an unknown function.
 func (s *Spec) SecretArgs() []string {
 	var names []string
 	if s != nil {
@@ -241,6 +241,9 @@ func (s *Spec) SecretArgs() []string {
 			if a.Secret {
 				names = append(names, a.Name)
 			}
+		}
+		if s.HideKw {
+			names = append(names, "**")
 		}
 	}
 	return names

@@ -69,7 +69,7 @@ func (s *Spec) bind(k Kind) {
 		panic(fmt.Sprintf("the row %s does %s, not %s with a pointer to a struct of arguments", s.Name, t, want))
 	}
 	f := funcOf(s.Do)
-	s.Args, s.VarArg, s.VarKw = f.l.args, f.l.varArg, f.l.varKw
+	s.Args, s.VarArg, s.VarKw, s.HideKw = f.l.args, f.l.varArg, f.l.varKw, f.l.hideKw
 	if k == State {
 		s.State = f.State
 	} else {

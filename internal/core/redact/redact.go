@@ -81,10 +81,12 @@ func inList(l *value.List, hide func(v value.Value) (value.Value, bool)) (value.
 	return out, out != l
 }
 
-// hider is hide that counts further names as those of secrets.
-func hider(secret []string) func(string, value.Value) (value.Value, bool) {
+// hider is hide that counts further names as those of secrets; "**" are all that are not
+// among names.
+func hider(names, secret []string) func(string, value.Value) (value.Value, bool) {
+	further := slices.Contains(secret, "**")
 	return func(name string, v value.Value) (value.Value, bool) {
-		if !isSecret(name) && slices.Contains(secret, name) {
+		if !isSecret(name) && (slices.Contains(secret, name) || further && !slices.Contains(names, name)) {
 			name = "secret"
 		}
 		return hide(name, v)
@@ -103,7 +105,7 @@ func nameAt(names []string, i int) string {
 // are those of the positional ones, as far as they are known.
 func LeftOut(names []string, pos []value.Value, kw *value.Map, secret ...string) []string {
 	var out []string
-	hide := hider(secret)
+	hide := hider(names, secret)
 	for i, v := range pos {
 		name := nameAt(names, i)
 		if _, hidden := hide(name, v); hidden {
@@ -130,10 +132,10 @@ func LeftOut(names []string, pos []value.Value, kw *value.Map, secret ...string)
 // __kwarg__. The pillar that was handed over is left out, since it may hold
 // secrets; [Hidden] replaces other secrets. names are those of the positional
 // arguments, as far as they are known; secret are names of arguments whose row
-// says that they hold secrets.
+// says that they hold secrets, "**" are all others.
 func Args(names []string, pos []value.Value, kw *value.Map, secret ...string) *value.List {
 	l := value.NewList()
-	hide := hider(secret)
+	hide := hider(names, secret)
 	for i, v := range pos {
 		v, _ = hide(nameAt(names, i), v)
 		l.Append(v)

@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"path"
+	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"time"
 
@@ -51,10 +51,10 @@ func ServePongo(in io.Reader, out, stderr io.Writer) int {
 
 // watchMemory ends the process where it takes too much.
 func watchMemory(stderr io.Writer) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	var held runtime.MemStats
 	for {
-		metrics.Read(sample)
-		if sample[0].Value.Uint64()-sample[1].Value.Uint64() > pongoMaxMemory {
+		runtime.ReadMemStats(&held)
+		if held.Sys-held.HeapReleased > pongoMaxMemory {
 			fmt.Fprintf(stderr, pongoMemoryText+"%d MiB of memory\n", pongoMaxMemory>>20)
 			os.Exit(3)
 		}

@@ -69,8 +69,9 @@ func OpenVault(ctx context.Context, env *fun.Env) (*Vault, error) {
 	return v, nil
 }
 
-// ask sends a request. status is that of the answer.
-func (v *Vault) ask(ctx context.Context, method, path string, body *value.Map) (answer *value.Map, status int64, err error) {
+// Ask sends a request to a path of the API. status is that of the answer, which is nil
+// where it has no body. A server that cannot answer is an error.
+func (v *Vault) Ask(ctx context.Context, method, path string, body *value.Map) (answer *value.Map, status int64, err error) {
 	headers := value.MapOf("X-Vault-Request", "true")
 	if v.token != "" {
 		headers.Set("X-Vault-Token", v.token)
@@ -78,15 +79,12 @@ func (v *Vault) ask(ctx context.Context, method, path string, body *value.Map) (
 	if ns := v.conf.Str("namespace"); ns != "" {
 		headers.Set("X-Vault-Namespace", ns)
 	}
-	kw := value.MapOf("method", method, "decode_type", "json", "header_dict", headers)
+	kw := value.MapOf("method", method, "decode", false, "header_dict", headers)
 	switch verify := v.conf.At("verify").(type) {
 	case string:
 		kw.Set("ca_bundle", verify)
 	case bool:
 		kw.Set("verify_ssl", verify)
-	}
-	if method == "PUT" { // what is written is answered with nothing
-		kw.Set("decode", false)
 	}
 	if body != nil {
 		headers.Set("Content-Type", "application/json")
@@ -97,9 +95,14 @@ func (v *Vault) ask(ctx context.Context, method, path string, body *value.Map) (
 		return nil, 0, err
 	}
 	status, _ = value.AsInt(got.At("status"))
-	answer, _ = got.At("dict").(*value.Map)
 	if status == 0 || status >= 500 {
 		return nil, status, fmt.Errorf("the server %s: %s", PlainURL(v.conf.Str("url")), firstLine(got.Str("error")))
+	}
+	if text := strings.TrimSpace(got.Str("body")); text != "" && status < 400 {
+		x, err := value.ParseJSON(text)
+		if answer, _ = x.(*value.Map); err != nil || answer == nil {
+			return nil, status, fmt.Errorf("the server %s answered with what is not an object of JSON", PlainURL(v.conf.Str("url")))
+		}
 	}
 	return answer, status, nil
 }
@@ -136,7 +139,7 @@ func (v *Vault) login(ctx context.Context) error {
 		if m := auth.Str("mount"); m != "" {
 			mount = strings.Trim(m, "/")
 		}
-		answer, status, err := v.ask(ctx, "POST", "auth/"+mount+"/login", body)
+		answer, status, err := v.Ask(ctx, "POST", "auth/"+mount+"/login", body)
 		if err != nil {
 			return err
 		}
@@ -192,23 +195,26 @@ func IsPath(path string) bool {
 	return true
 }
 
-// where returns where the API has a secret of the KV engine, and whether that is
-// of version 2.
-func (v *Vault) where(ctx context.Context, path string) (at string, v2 bool, err error) {
-	meta, status, err := v.ask(ctx, "GET", "sys/internal/ui/mounts/"+path, nil)
+// A Place is where the API has a secret. V2 is false for engines other than version 2
+// of KV, which have all of it at one path.
+type Place struct {
+	V2                      bool
+	Data, Metadata, Destroy string
+}
+
+// Where returns where the API has a secret.
+func (v *Vault) Where(ctx context.Context, path string) (Place, error) {
+	meta, status, err := v.Ask(ctx, "GET", "sys/internal/ui/mounts/"+path, nil)
 	if err != nil {
-		return "", false, err
+		return Place{}, err
 	}
 	data := meta.Map("data")
 	mount := strings.Trim(data.Str("path"), "/")
 	if status != 200 || data.Map("options").Str("version") != "2" || path != mount && !strings.HasPrefix(path, mount+"/") {
-		return path, false, nil
+		return Place{Data: path, Metadata: path}, nil
 	}
-	rest := strings.TrimPrefix(strings.TrimPrefix(path, mount), "/")
-	if !strings.HasPrefix(rest, "data/") {
-		return mount + "/data/" + rest, true, nil
-	}
-	return path, true, nil
+	rest := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(path, mount), "/"), "data/")
+	return Place{V2: true, Data: mount + "/data/" + rest, Metadata: mount + "/metadata/" + rest, Destroy: mount + "/destroy/" + rest}, nil
 }
 
 // Secret reads a secret of the KV engine in either version; one that does not
@@ -223,11 +229,11 @@ func (v *Vault) Secret(ctx context.Context, path string) (*value.Map, error) {
 
 // secret is Secret where nil is a secret that does not exist.
 func (v *Vault) secret(ctx context.Context, path string) (*value.Map, error) {
-	at, v2, err := v.where(ctx, path)
+	at, err := v.Where(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	answer, status, err := v.ask(ctx, "GET", at, nil)
+	answer, status, err := v.Ask(ctx, "GET", at.Data, nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -237,7 +243,7 @@ func (v *Vault) secret(ctx context.Context, path string) (*value.Map, error) {
 		return nil, fmt.Errorf("Vault answered with status %d", status)
 	}
 	data := answer.Map("data")
-	if v2 {
+	if at.V2 {
 		data = data.Map("data")
 	}
 	return data, nil
@@ -297,14 +303,14 @@ func (k vaultKeys) change(ctx context.Context, key string, with func(m *value.Ma
 		return fmt.Errorf("the secret %s: %w", path, err)
 	}
 	with(m, name)
-	at, v2, err := v.where(ctx, path)
+	at, err := v.Where(ctx, path)
 	if err != nil {
 		return err
 	}
-	if v2 {
+	if at.V2 {
 		m = value.MapOf("data", m)
 	}
-	_, status, err := v.ask(ctx, "PUT", at, m)
+	_, status, err := v.Ask(ctx, "PUT", at.Data, m)
 	if err == nil && !slices.Contains([]int64{200, 204}, status) {
 		err = fmt.Errorf("Vault answered with status %d", status)
 	}

@@ -9,8 +9,8 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -75,10 +75,10 @@ func watchParent(parent int) {
 // watchMemory ends the process where it takes more than limit bytes: not every
 // system stops one at once, as [limitMemory] makes Linux do.
 func watchMemory(limit uint64) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	var held runtime.MemStats
 	for range time.Tick(20 * time.Millisecond) {
-		metrics.Read(sample)
-		if sample[0].Value.Uint64()-sample[1].Value.Uint64() > limit {
+		runtime.ReadMemStats(&held)
+		if held.Sys-held.HeapReleased > limit {
 			os.Exit(wire.OutOfMemory)
 		}
 	}

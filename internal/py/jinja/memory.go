@@ -2,7 +2,6 @@ package jinja
 
 import (
 	"runtime"
-	"runtime/metrics"
 	"time"
 
 	"brine/internal/py/jinja/markupsafe"
@@ -101,9 +100,9 @@ func (r *run) weigh() error {
 		return nil
 	}
 	runtime.GC()
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	if live[0].Value.Kind() == metrics.KindUint64 && live[0].Value.Uint64() > uint64(limit) {
+	var held runtime.MemStats
+	runtime.ReadMemStats(&held)
+	if held.HeapAlloc > uint64(limit) {
 		return value.Raise("MemoryError", "the template holds more than %d MiB of data", max(limit>>20, 1))
 	}
 	r.weighAt = r.built + limit/4
