@@ -388,7 +388,7 @@ func (m *matrix) flip(t *testing.T, g ground, p pathCall) {
 		}
 	}()
 	said := ""
-	for end := time.Now().Add(flipTime); time.Now().Before(end); m.calls++ {
+	for end := time.Now().Add(flipTime()); time.Now().Before(end); m.calls++ {
 		said += p.run(env, filepath.Join(sub, "shadow"))
 		if len(said) > 1<<16 {
 			said = said[len(said)-1<<15:]
@@ -399,10 +399,17 @@ func (m *matrix) flip(t *testing.T, g ground, p pathCall) {
 	m.look(t, g, p, "a racing link", before, said)
 }
 
-const (
-	flipTime = 150 * time.Millisecond // of swaps for each call
-	callTime = 2 * time.Second        // of a call, whose program may wait for a network
-)
+// callTime is how long a call may take, whose program may wait for a network.
+const callTime = 2 * time.Second
+
+// flipTime is how long each call has its directory swapped. All calls reach files by one
+// layer, so that a race which it does not see in one shows in another.
+func flipTime() time.Duration {
+	if os.Getenv("BRINE_SOAK") != "" {
+		return 150 * time.Millisecond
+	}
+	return 40 * time.Millisecond
+}
 
 // jailEnv is the Env of a call on the machine itself.
 func jailEnv() *fun.Env {
