@@ -214,6 +214,28 @@ func TestWaitForEventsOfOthers(t *testing.T) {
 	}
 }
 
+// A hastyBus forgets events before they are read.
+type hastyBus struct {
+	event.Bus
+	lost uint64
+}
+
+func (b *hastyBus) Next(ctx context.Context, after uint64, match func(event.Event) bool) (event.Event, uint64, error) {
+	e, n, err := b.Bus.Next(ctx, after, match)
+	return e, n + b.lost, err
+}
+
+func TestWaitSaysWhatItMissed(t *testing.T) {
+	t.Parallel()
+	for lost, want := range map[uint64]string{0: "Timeout value reached.", 3: "Timeout value reached. 3 events were forgotten before this step had looked at them."} {
+		c, bus, _ := waiter(t, &boxes{}, "deployed/*", "id", 0.01, "web1")
+		c.Env.Bus = &hastyBus{Bus: bus, lost: lost}
+		if ret := fun.StateFunc(waitForEvent).State(t.Context(), c); ret.Result != fun.Failed || ret.Comment != want {
+			t.Errorf("%d lost: %v %v, want %s", lost, ret.Result, ret.Comment, want)
+		}
+	}
+}
+
 func TestArrived(t *testing.T) {
 	t.Parallel()
 	list := func(v ...value.Value) value.Value { return value.NewList(v...) }

@@ -77,8 +77,10 @@ func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret
 		}
 		return value.MapOf("minions_seen", seen)
 	}
+	forgotten := uint64(0)
 	for len(waiting) > 0 {
-		e, _, err := c.Env.Bus.Next(waits, after, func(e event.Event) bool { return value.Fnmatch(c.Name, e.Tag) })
+		e, lost, err := c.Env.Bus.Next(waits, after, func(e event.Event) bool { return value.Fnmatch(c.Name, e.Tag) })
+		forgotten += lost
 		if err != nil {
 			watch.end()
 			if stoppable.Err() != nil {
@@ -89,7 +91,7 @@ func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret
 				return fun.Ret{Changes: changes(), Comment: comment}
 			}
 			warnMissing(c, waiting)
-			return fun.Ret{Changes: changes(), Comment: "Timeout value reached." + watch.lateText(waiting)}
+			return fun.Ret{Changes: changes(), Comment: "Timeout value reached." + forgottenText(forgotten) + watch.lateText(waiting)}
 		}
 		after = e.Seq
 		id, ok := eventID(e.Data, a.EventID)
@@ -108,6 +110,15 @@ func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret
 		ret.Comment, ret.Extra = lines(comment, outsideText(outside)), value.MapOf("outside", value.Strings(outside...))
 	}
 	return ret
+}
+
+// forgottenText says that events came faster than they were looked at: those that a step
+// waits for may have been among them.
+func forgottenText(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d events were forgotten before this step had looked at them.", n)
 }
 
 // within returns the ids of the list whose events the step waits for, and the machines

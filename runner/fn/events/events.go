@@ -5,6 +5,7 @@ package events
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -151,7 +152,7 @@ func watch(ctx context.Context, c *fun.Call, a *watchArgs, open OpenLog) (fun.Re
 	}
 	var wg sync.WaitGroup
 	if c.Env.Bus != nil {
-		wg.Go(func() { remote(ctx, c.Env.Bus, p.live(show), cancel) })
+		wg.Go(func() { remote(ctx, c.Env, p.live(show), cancel) })
 	}
 	err = from.Watch(ctx, func() {
 		c.Env.Note("listening for events %s of this user's runs (%d now)", pat, from.Runs())
@@ -186,9 +187,12 @@ func ended(ctx context.Context, timedOut error, left int64, limit time.Duration)
 
 // remote shows the events that came from other controllers, until ctx ends or show
 // has enough, which it cancels for.
-func remote(ctx context.Context, bus event.Bus, show func(event.Event) bool, cancel func()) {
-	for after := bus.Seq(); ; {
-		e, _, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Remote })
+func remote(ctx context.Context, env *fun.Env, show func(event.Event) bool, cancel func()) {
+	for after := env.Bus.Seq(); ; {
+		e, lost, err := env.Bus.Next(ctx, after, func(e event.Event) bool { return e.Remote })
+		if lost > 0 {
+			env.Warn(fun.Warning{Text: fmt.Sprintf("%d events came faster than they were shown: those of other controllers among them are missing here", lost)})
+		}
 		if err != nil {
 			return
 		}
