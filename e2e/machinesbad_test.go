@@ -50,15 +50,15 @@ var badInputs = []badInput{
 		after:  "rm /etc/apt/sources.list.d/far.list && apt-get -qq update && dpkg -s brine-all",
 	},
 	{
-		name: "a lock that another program has",
+		name: "a lock that another program has", // until apt-get has had the time to try it, on a slow machine too
 		before: `mkfifo held; python3 -c "
 import fcntl, os, time
 f = open('/var/lib/dpkg/lock-frontend', 'w')
 fcntl.lockf(f, fcntl.LOCK_EX)
 open('held', 'w').close()
-while os.system('pgrep -f [s]tate.apply') != 0:
+while os.system('pgrep -f \'[a]pt-get.* install\'') != 0:
     time.sleep(0.1)
-time.sleep(4)" >/dev/null 2>&1 & cat held`,
+time.sleep(8)" >/dev/null 2>&1 & cat held`,
 		sls:  "brine-hold: {pkg.installed: []}",
 		says: []string{"Could not get lock /var/lib/dpkg/lock-frontend. It is held by process", "(python3); waiting for up to"}, after: "dpkg -s brine-hold",
 	},
