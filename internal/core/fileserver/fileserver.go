@@ -41,11 +41,19 @@ type Server struct {
 	roots    *Roots
 	backends []Backend
 
-	mu     sync.Mutex
-	trees  map[string]*tree // by saltenv
-	real   []string         // the roots without links, all of them
-	ignore []*pyre.Regexp   // of roots.IgnoreRegex
-	reErr  error            // of a pattern that does not compile
+	mu    sync.Mutex
+	trees map[string]*tree // by saltenv
+	rules *rules           // nil: not known yet, or forgotten
+	reErr error            // of a pattern that does not compile
+}
+
+// rules say what is served. They do not change: a request has the same ones to its end,
+// whatever is forgotten meanwhile.
+type rules struct {
+	files  host.Files
+	real   []string       // the roots without links, all of them
+	globs  []string       // of roots.IgnoreGlob
+	ignore []*pyre.Regexp // of roots.IgnoreRegex
 }
 
 var _ fun.Files = (*Server)(nil)
@@ -135,19 +143,20 @@ func (s *Server) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, err
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
-	if err := s.prepare(); err != nil {
+	r, err := s.prepare()
+	if err != nil {
 		return fun.FileInfo{}, err
 	}
 	var refused error
 search:
 	for _, d := range dirs {
-		fi, err := s.statIn(d, rel)
+		fi, err := r.statIn(d, rel)
 		switch {
 		case err == nil:
 			fi.SaltEnv = saltenv
 			return fi, nil
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // to a reader, a missing file
-			if s.hides(d, rel) {
+			if r.hides(d, rel) {
 				break search
 			}
 		default:
@@ -163,19 +172,19 @@ search:
 }
 
 // hides reports whether the files of rel in the directories behind d are not to be seen.
-func (s *Server) hides(d Dir, rel string) bool {
+func (r *rules) hides(d Dir, rel string) bool {
 	name, ok := strings.CutSuffix(rel, ".sls")
 	if !d.Own || !ok {
 		return false
 	}
-	fi, err := s.statIn(d, name+"/init.sls")
+	fi, err := r.statIn(d, name+"/init.sls")
 	return err == nil && fi.Mode.IsRegular()
 }
 
 // statIn looks rel up in a directory, which may be mounted below another path.
-func (s *Server) statIn(d Dir, rel string) (fun.FileInfo, error) {
+func (r *rules) statIn(d Dir, rel string) (fun.FileInfo, error) {
 	if d.Mount == "" {
-		return s.stat(d, rel)
+		return r.stat(d, rel)
 	}
 	if rel == "." || strings.HasPrefix(d.Mount, rel+"/") { // it leads to the directory
 		return fun.FileInfo{Path: rel, Mode: fs.ModeDir | 0o755}, nil
@@ -184,7 +193,7 @@ func (s *Server) statIn(d Dir, rel string) (fun.FileInfo, error) {
 	if !ok {
 		return fun.FileInfo{}, fs.ErrNotExist
 	}
-	fi, err := s.stat(d, cmp.Or(strings.TrimSuffix(below, "/"), "."))
+	fi, err := r.stat(d, cmp.Or(strings.TrimSuffix(below, "/"), "."))
 	fi.Path = rel
 	return fi, err
 }
@@ -207,30 +216,30 @@ func clean(p string) (string, error) {
 }
 
 // stat looks rel up below one directory.
-func (s *Server) stat(d Dir, rel string) (fun.FileInfo, error) {
+func (r *rules) stat(d Dir, rel string) (fun.FileInfo, error) {
 	full := filepath.Join(d.Path, filepath.FromSlash(rel))
-	lst, err := s.files.Lstat(full)
+	lst, err := r.files.Lstat(full)
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
-	if rel != "." && s.ignored(rel, full) {
+	if rel != "." && r.ignored(rel, full) {
 		return fun.FileInfo{}, fs.ErrNotExist
 	}
-	real, err := s.files.ReadTarget(full)
+	real, err := r.files.ReadTarget(full)
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
-	if !s.inside(d, real) {
+	if !r.inside(d, real) {
 		return fun.FileInfo{}, &RefusedError{Path: rel, To: real}
 	}
 	fi := fun.FileInfo{Path: rel, Abs: full, Mode: lst.Mode, Size: lst.Size}
 	if lst.Mode&fs.ModeSymlink != 0 {
-		st, err := s.files.Stat(full)
+		st, err := r.files.Stat(full)
 		if err != nil {
 			return fun.FileInfo{}, err
 		}
 		fi.Mode, fi.Size = st.Mode, st.Size
-		if fi.Link, err = s.files.Readlink(full); err != nil {
+		if fi.Link, err = r.files.Readlink(full); err != nil {
 			return fun.FileInfo{}, err
 		}
 	}
@@ -240,12 +249,12 @@ func (s *Server) stat(d Dir, rel string) (fun.FileInfo, error) {
 // inside reports whether a path without links may be reached from a directory:
 // it is below what the directory confines its links to, else below one of the
 // roots.
-func (s *Server) inside(d Dir, real string) bool {
+func (r *rules) inside(d Dir, real string) bool {
 	if d.Within != "" {
-		within, err := s.files.ReadTarget(d.Within)
+		within, err := r.files.ReadTarget(d.Within)
 		return err == nil && below(real, within)
 	}
-	return slices.ContainsFunc(s.real, func(r string) bool { return below(real, r) })
+	return slices.ContainsFunc(r.real, func(root string) bool { return below(real, root) })
 }
 
 func below(p, dir string) bool {
@@ -253,35 +262,32 @@ func below(p, dir string) bool {
 }
 
 // prepare resolves the roots and compiles file_ignore_regex, once.
-func (s *Server) prepare() error {
+func (s *Server) prepare() (*rules, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.prepareLocked()
 }
 
-func (s *Server) prepareLocked() error {
-	if s.reErr != nil {
-		return s.reErr
+func (s *Server) prepareLocked() (*rules, error) {
+	if s.reErr != nil || s.rules != nil {
+		return s.rules, s.reErr
 	}
-	if s.real != nil {
-		return nil
-	}
+	r := &rules{files: s.files, globs: s.roots.IgnoreGlob}
 	for _, pat := range s.roots.IgnoreRegex {
 		re, err := pyre.Compile(pat, 0)
 		if err != nil {
 			s.reErr = fmt.Errorf("file_ignore_regex %q: %w", pat, err)
-			return s.reErr
+			return nil, s.reErr
 		}
-		s.ignore = append(s.ignore, re)
+		r.ignore = append(r.ignore, re)
 	}
-	real := []string{}
 	for _, env := range s.roots.Envs {
 		for _, d := range s.roots.Dirs[env] {
-			real = s.addReal(real, d)
+			r.real = s.addReal(r.real, d)
 		}
 	}
-	s.real = real
-	return nil
+	s.rules = r
+	return r, nil
 }
 
 // addReal adds a root without its links. Of a path with __env__ the part
@@ -297,13 +303,13 @@ func (s *Server) addReal(real []string, dir string) []string {
 }
 
 // ignored reports whether a file is not to be served.
-func (s *Server) ignored(rel, full string) bool {
-	for _, g := range s.roots.IgnoreGlob {
+func (r *rules) ignored(rel, full string) bool {
+	for _, g := range r.globs {
 		if value.Fnmatch(g, rel) || value.Fnmatch(g, full) || value.Fnmatch(g, path.Base(rel)) {
 			return true
 		}
 	}
-	for _, re := range s.ignore {
+	for _, re := range r.ignore {
 		if ok, err := re.Has(full); err == nil && ok {
 			return true
 		}

@@ -70,8 +70,7 @@ func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.trees)
-	s.real = nil
-	s.ignore = nil
+	s.rules = nil
 }
 
 // tree returns the listing of saltenv. The lock is held meanwhile: whoever
@@ -82,10 +81,11 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 	if t := s.trees[saltenv]; t != nil {
 		return t, nil
 	}
-	if err := s.prepareLocked(); err != nil {
+	rules, err := s.prepareLocked()
+	if err != nil {
 		return nil, err
 	}
-	w := walker{s: s, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
+	w := walker{s: s, rules: rules, env: saltenv, seen: map[string]bool{}, seenDir: map[string]bool{}}
 	dirs, known, err := s.dirs(ctx, saltenv)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 			}
 			return nil, fmt.Errorf("list the roots of saltenv %s: %w", saltenv, err)
 		}
-		if d.Within != "" && !s.inside(d, real) {
+		if d.Within != "" && !rules.inside(d, real) {
 			continue
 		}
 		w.in = d
@@ -128,6 +128,7 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 // A walker makes one listing.
 type walker struct {
 	s       *Server
+	rules   *rules
 	env     string
 	in      Dir      // what is listed
 	later   []string // what is not to be seen in the directories behind it
@@ -212,7 +213,7 @@ func (w *walker) link(ctx context.Context, full, rel string, real []string) erro
 	}
 	fi := fun.FileInfo{Path: rel, SaltEnv: w.env, Abs: full, Mode: fs.ModeSymlink | 0o777, Link: dest}
 	target, err := w.s.files.ReadTarget(full)
-	if err != nil || !w.s.inside(w.in, target) {
+	if err != nil || !w.rules.inside(w.in, target) {
 		w.add(fi)
 		return nil
 	}
@@ -241,7 +242,7 @@ func (w *walker) link(ctx context.Context, full, rel string, real []string) erro
 }
 
 func (w *walker) add(fi fun.FileInfo) {
-	if w.seen[fi.Path] || w.s.ignored(fi.Path, fi.Abs) {
+	if w.seen[fi.Path] || w.rules.ignored(fi.Path, fi.Abs) {
 		return
 	}
 	w.seen[fi.Path] = true
