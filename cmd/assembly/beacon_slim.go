@@ -7,12 +7,7 @@ import "brine/internal/core/fun"
 // beaconRunner is empty: it is the controller that collects events.
 func beaconRunner() fun.Module { return fun.Module{Name: "beacon", Kind: fun.Runner} }
 
-// beaconsModule has the reason for which an agent does not have it.
-func beaconsModule() fun.Module {
-	return fun.Module{Name: "beacons", Kind: fun.Exec, Avail: func(*fun.Env) (bool, string) { return false, beaconsAway }}
-}
+// An agent has no beacons.
 
-// beaconState has the reason for which an agent does not have it.
-func beaconState() fun.Module {
-	return fun.Module{Name: "beacon", Kind: fun.State, Avail: func(*fun.Env) (bool, string) { return false, beaconsAway }}
-}
+func beaconsModule() fun.Module { return away(fun.Exec, "beacons", beaconsAway) }
+func beaconState() fun.Module   { return away(fun.State, "beacon", beaconsAway) }

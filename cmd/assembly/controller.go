@@ -9,6 +9,18 @@ import (
 	"brine/runner/fn/survey"
 )
 
+// notOnAgents is a module that an agent does not have for a reason, also one that is the
+// whole brine.
+func notOnAgents(m fun.Module, why string) fun.Module {
+	m.Avail = func(e *fun.Env) (bool, string) {
+		if e.Opts.Has("schedule_conf_dir") {
+			return false, why
+		}
+		return true, ""
+	}
+	return m
+}
+
 // manageRunner is the runner module "manage".
 func manageRunner() fun.Module { return manage.Runners() }
 

@@ -13,3 +13,8 @@ func cacheRunner() fun.Module   { return fun.Module{Name: "cache", Kind: fun.Run
 func docRunner() fun.Module     { return fun.Module{Name: "doc", Kind: fun.Runner} }
 func networkRunner() fun.Module { return fun.Module{Name: "network", Kind: fun.Runner} }
 func sshRunner() fun.Module     { return fun.Module{Name: "ssh", Kind: fun.Runner} }
+
+// away is a module that an agent does not have for a reason.
+func away(kind fun.Kind, name, why string) fun.Module {
+	return fun.Module{Name: name, Kind: kind, Avail: func(*fun.Env) (bool, string) { return false, why }}
+}

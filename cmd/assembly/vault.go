@@ -8,24 +8,8 @@ import (
 	vaultstates "brine/states/vault"
 )
 
-// vaultModule is the execution module "vault".
-func vaultModule() fun.Module {
-	m := vaultmod.Module()
-	m.Avail = noVault
-	return m
-}
+// vaultModule is the execution module "vault". Only the controller has the credentials.
+func vaultModule() fun.Module { return notOnAgents(vaultmod.Module(), vaultAway) }
 
 // vaultState is the state module "vault".
-func vaultState() fun.Module {
-	m := vaultstates.States()
-	m.Avail = noVault
-	return m
-}
-
-// noVault says that agents do not ask Vault: the controller has its credentials.
-func noVault(e *fun.Env) (bool, string) {
-	if isAgent(e) {
-		return false, vaultAway
-	}
-	return true, ""
-}
+func vaultState() fun.Module { return notOnAgents(vaultstates.States(), vaultAway) }

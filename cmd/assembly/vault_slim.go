@@ -4,12 +4,7 @@ package assembly
 
 import "brine/internal/core/fun"
 
-// vaultModule has the reason for which an agent does not have it.
-func vaultModule() fun.Module {
-	return fun.Module{Name: "vault", Kind: fun.Exec, Avail: func(*fun.Env) (bool, string) { return false, vaultAway }}
-}
+// The modules "vault" are the controller's, which has the credentials.
 
-// vaultState has the reason for which an agent does not have it.
-func vaultState() fun.Module {
-	return fun.Module{Name: "vault", Kind: fun.State, Avail: func(*fun.Env) (bool, string) { return false, vaultAway }}
-}
+func vaultModule() fun.Module { return away(fun.Exec, "vault", vaultAway) }
+func vaultState() fun.Module  { return away(fun.State, "vault", vaultAway) }

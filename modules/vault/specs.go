@@ -14,7 +14,7 @@ type pathArgs struct {
 
 type defaultArg struct {
 	_       fun.Arguments
-	Default value.Value `arg:"default" default:"'<Constant.NOT_SET>'" doc:"what to return if there is no such secret or key, or it cannot be read; without it, that is an error"`
+	Default value.Value `arg:"default" default:"'<Constant.NOT_SET>'" doc:"what to return if there is no such secret or key; without it, that is an error"`
 }
 
 type readArgs struct {

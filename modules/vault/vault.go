@@ -6,6 +6,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,13 +44,21 @@ func refused(status int64, wanted ...int64) error {
 	return fun.Errorf("Vault answered with status %d (%s)", status, http.StatusText(int(status)))
 }
 
-// readFrom returns what a path has under "data". Salt words what went wrong with what it was for.
+// none is the error of a secret, or a key of one, that does not exist.
+type none string
+
+func (n none) Error() string { return string(n) }
+
+// readFrom returns what a path has under "data".
 func readFrom(ctx context.Context, v *sdb.Vault, method, path string) (*value.Map, error) {
 	answer, status, err := v.Ask(ctx, method, path, nil)
-	if err == nil {
-		err = refused(status, 200)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == http.StatusNotFound:
+		return nil, none("Vault answered with status 404 (Not Found)")
 	}
-	if err != nil {
+	if err := refused(status, 200); err != nil {
 		return nil, err
 	}
 	if data, ok := answer.At("data").(*value.Map); ok {
@@ -79,14 +88,14 @@ func secretOf(ctx context.Context, c *fun.Call, a *readArgs) (value.Value, error
 	data := all
 	if at.V2 {
 		if data, _ = all.At("data").(*value.Map); data == nil {
-			return nil, fun.Errorf("%s has no data: it was deleted", a.Path)
+			return nil, none(a.Path + " has no data: it was deleted")
 		}
 	}
 	switch {
 	case a.Key != nil:
 		x, ok := data.Get(a.Key)
 		if !ok {
-			return nil, fun.Errorf("%s has no key %s", a.Path, value.Repr(a.Key))
+			return nil, none(a.Path + " has no key " + value.Repr(a.Key))
 		}
 		return x, nil
 	case a.Metadata:
@@ -95,9 +104,11 @@ func secretOf(ctx context.Context, c *fun.Call, a *readArgs) (value.Value, error
 	return data, nil
 }
 
-// instead returns the argument default where it was given, else the error.
+// instead returns the argument default for what does not exist, where it was given. A
+// server that is away, or refuses, is an error in any case: with Salt it is the default, so
+// that a pillar has that in the place of each secret.
 func (a *defaultArg) instead(what string, err error) (fun.Result, error) {
-	if a.Default != "<Constant.NOT_SET>" {
+	if n := none(""); errors.As(err, &n) && a.Default != "<Constant.NOT_SET>" {
 		return fun.Result{Value: a.Default}, nil
 	}
 	return fun.Result{}, fun.Errorf("Failed to %s! %v", what, err)

@@ -127,6 +127,8 @@ func TestSecrets(t *testing.T) {
 		{"read_secret", "{path: new/app/db, key: nope, default: null}", "None"},
 		{"read_secret", "{path: new/none}", "error: Failed to read secret! Vault answered with status 404 (Not Found)"},
 		{"read_secret", "{path: new/none, default: {a: 1}}", "{'a': 1}"},
+		{"read_secret", "{path: denied/x, default: weak}", "error: Failed to read secret! Vault answered with status 403 (Forbidden)"},
+		{"list_secrets", "{path: denied/x, default: []}", "error: Failed to list secrets! Vault answered with status 403 (Forbidden)"},
 		{"read_secret", "{path: denied/x}", "error: Failed to read secret! Vault answered with status 403 (Forbidden)"},
 		{"read_secret", "{path: new/../old/app/db}", `error: Failed to read secret! "new/../old/app/db" is not a path of Vault`},
 		{"read_secret", "{path: html/x}", "error: Failed to read secret! the server URL answered with what is not an object of JSON"},
