@@ -340,6 +340,13 @@ func (w *asker) round(ctx context.Context, asked []*pending) {
 	wg.Wait()
 	mu.Lock()
 	defer mu.Unlock()
+	if len(answers) < len(asked) {
+		// The question may have failed at once. Silence is what lasts until the time for
+		// answers is over: each target of a round is answered, held or given up at its end.
+		mu.Unlock()
+		<-ctx.Done()
+		mu.Lock()
+	}
 	for _, p := range asked {
 		if answers[p.id] || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			continue

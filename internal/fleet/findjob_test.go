@@ -24,8 +24,8 @@ type sleepers struct {
 	machines
 	work map[string]time.Duration
 	// dead ones answer no question, lazy ones answer that they run nothing, slow
-	// ones are still being dialled.
-	dead, lazy, slow map[string]bool
+	// ones are still being dialled, and deaf ones cannot be asked.
+	dead, lazy, slow, deaf map[string]bool
 
 	mu      sync.Mutex
 	running map[string]bool
@@ -60,6 +60,9 @@ func (s *sleepers) FindJob(ctx context.Context, _ string, ids []string, tell fun
 	var wg sync.WaitGroup
 	for _, id := range ids {
 		wg.Go(func() {
+			if s.deaf[id] {
+				return
+			}
 			if s.dead[id] {
 				<-ctx.Done()
 				return
@@ -154,6 +157,33 @@ func TestSilentTargets(t *testing.T) {
 		}
 		if b.data["salt/job/20200102030405000002/ret/long"] == nil || b.data["salt/job/20200102030405000001/ret/dead"] != nil {
 			t.Errorf("events %q", b.events)
+		}
+	})
+}
+
+// TestQuestionFails: where the question fails at once, in place of being unanswered, a
+// silent target is given up as well when the time for answers is over.
+func TestQuestionFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &sleepers{
+			machines: machines{ids: []string{"deaf", "long", "quick"}},
+			work:     map[string]time.Duration{"quick": 8 * time.Second, "long": 20 * time.Second, "deaf": -1},
+			deaf:     map[string]bool{"deaf": true, "quick": true}, running: map[string]bool{},
+		}
+		f := &Fleet{Providers: []Provider{s}, Timeout: 5 * time.Second, Gather: 10 * time.Second, NewJID: func() string { return "20200102030405000000" }}
+		start := time.Now()
+		got := map[string]string{}
+		_, err := f.Run(t.Context(), fun.Job{Tgt: "*", Fun: "cmd.run", Args: fun.Args{Kw: value.NewMap(0)}}, func(r fun.Return) error {
+			got[r.ID] = fmt.Sprintf("%s %s", time.Since(start).Round(100*time.Millisecond), r.Stage)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"deaf": "15s timed out", "long": "20s returned", "quick": "8s returned"}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
 		}
 	})
 }

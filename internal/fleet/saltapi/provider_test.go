@@ -575,6 +575,19 @@ func TestFindJob(t *testing.T) {
 	}
 }
 
+// Where the master does not permit that question, a silent minion is given up too, and a
+// warning says why it was not asked.
+func TestFindJobForbidden(t *testing.T) {
+	t.Parallel()
+	s, _ := hold(t, "works")
+	s.Forbidden = []string{"saltutil.find_job"}
+	r := with(t, conf(t, s.URL))
+	r.Timeout, r.Gather = 100*time.Millisecond, time.Second
+	if got := r.run(t, fun.Job{Tgt: "*", Fun: "test.sleep"}); got != "works:timed out" || !strings.Contains(r.warnings(), "ask whether the job runs: ") {
+		t.Errorf("%s\n%s", got, r.warnings())
+	}
+}
+
 // Returns that nobody asked for are refused, and a return counts once.
 func TestHostileReturns(t *testing.T) {
 	t.Parallel()
