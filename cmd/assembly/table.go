@@ -96,6 +96,7 @@ import (
 	systemmod "brine/modules/system"
 	systemdmod "brine/modules/systemd"
 	sysvmod "brine/modules/sysv"
+	tempmod "brine/modules/temp"
 	testmod "brine/modules/test"
 	timezonemod "brine/modules/timezone"
 	tlsmod "brine/modules/tls"
@@ -293,6 +294,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "runit", Virtual: "service", Load: runitmod.Service},
 		{Kind: fun.Exec, Name: "debian_service", Virtual: "service", Load: sysvmod.Debian},
 		{Kind: fun.Exec, Name: "rh_service", Virtual: "service", Load: sysvmod.RedHat},
+		{Kind: fun.Exec, Name: "temp", Load: tempmod.Module},
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "tls", Load: tlsmod.Module},
