@@ -131,31 +131,9 @@ func tlsOf(env *fun.Env, v value.Value, s *ldap.Server) error {
 		}
 		return b, nil
 	}
-	var files []string
-	if f := m.Str("cacertfile"); f != "" {
-		files = append(files, f)
-	}
-	if dir := m.Str("cacertdir"); dir != "" {
-		names, err := env.Host.ReadDir(dir)
-		if err != nil {
-			return fun.Errorf("connect_spec:tls: %s", host.OSError(err))
-		}
-		for _, name := range names {
-			files = append(files, path.Join(dir, name))
-		}
-	}
 	if m.Has("cacertfile") || m.Has("cacertdir") {
-		s.TLS.RootCAs = x509.NewCertPool()
-		any := false
-		for _, f := range files {
-			b, err := read(f)
-			if err != nil && f == m.Str("cacertfile") { // a directory has others than files, too
-				return err
-			}
-			any = s.TLS.RootCAs.AppendCertsFromPEM(b) || any
-		}
-		if !any {
-			return fun.Errorf("connect_spec:tls: cacertfile and cacertdir have no certificate")
+		if s.TLS.RootCAs, err = rootsOf(env, m, read); err != nil {
+			return err
 		}
 	}
 	cert, key := m.Str("certfile"), m.Str("keyfile")
@@ -192,4 +170,33 @@ func tlsOf(env *fun.Env, v value.Value, s *ldap.Server) error {
 		s.TLS.MinVersion = uint16(n)
 	}
 	return nil
+}
+
+// rootsOf returns the certificates of cacertfile and cacertdir.
+func rootsOf(env *fun.Env, m *value.Map, read func(string) ([]byte, error)) (*x509.CertPool, error) {
+	var files []string
+	if f := m.Str("cacertfile"); f != "" {
+		files = append(files, f)
+	}
+	if dir := m.Str("cacertdir"); dir != "" {
+		names, err := env.Host.ReadDir(dir)
+		if err != nil {
+			return nil, fun.Errorf("connect_spec:tls: %s", host.OSError(err))
+		}
+		for _, name := range names {
+			files = append(files, path.Join(dir, name))
+		}
+	}
+	roots, found := x509.NewCertPool(), false
+	for _, f := range files {
+		b, err := read(f)
+		if err != nil && f == m.Str("cacertfile") { // a directory has others than files, too
+			return nil, err
+		}
+		found = roots.AppendCertsFromPEM(b) || found
+	}
+	if !found {
+		return nil, fun.Errorf("connect_spec:tls: cacertfile and cacertdir have no certificate")
+	}
+	return roots, nil
 }

@@ -25,18 +25,28 @@ func TestManaged(t *testing.T) {
 	t.Parallel()
 	const would, did, already = "None: Would change LDAP entries ", "True: Successfully updated LDAP entries ", "True: LDAP entries already set {}"
 	for _, tt := range []struct{ entries, changes, server string }{
-		{"[{cn=newX: [{replace: {cn: new, n: 1, none: []}}, {default: {n: 2, m: [3, two]}}]}]",
-			"{'cn=newX': {'old': None, 'new': {'cn': ['new'], 'n': ['1'], 'm': ['3', 'two']}}}", "add cn=newX"},
-		{"[{cn=aX: [{add: {description: [zero, one]}}, {delete: {sn: []}}]}]",
-			"{'cn=aX': {'old': {'description': ['one', 'two'], 'sn': ['x']}, 'new': {'description': ['one', 'two', 'zero']}}}", "modify cn=aX"},
-		{"[{cn=aX: [{delete: {description: one}}, {replace: {userPassword: plugh-new}}]}]",
+		{
+			"[{cn=newX: [{replace: {cn: new, n: 1, none: []}}, {default: {n: 2, m: [3, two]}}]}]",
+			"{'cn=newX': {'old': None, 'new': {'cn': ['new'], 'n': ['1'], 'm': ['3', 'two']}}}", "add cn=newX",
+		},
+		{
+			"[{cn=aX: [{add: {description: [zero, one]}}, {delete: {sn: []}}]}]",
+			"{'cn=aX': {'old': {'description': ['one', 'two'], 'sn': ['x']}, 'new': {'description': ['one', 'two', 'zero']}}}", "modify cn=aX",
+		},
+		{
+			"[{cn=aX: [{delete: {description: one}}, {replace: {userPassword: plugh-new}}]}]",
 			"{'cn=aX': {'old': {'description': ['one', 'two'], 'userPassword': ['XXX-REDACTED-XXX']}, " +
-				"'new': {'description': ['two'], 'userPassword': ['XXX-REDACTED-XXX']}}}", "modify cn=aX"},
-		{"[{cn=aX: [{delete_others: true, replace: {CN: a}}, {default: {SN: []}}]}]",
-			"{'cn=aX': {'old': {'description': ['one', 'two'], 'userPassword': ['XXX-REDACTED-XXX']}, 'new': {}}}", "modify cn=aX"},
+				"'new': {'description': ['two'], 'userPassword': ['XXX-REDACTED-XXX']}}}", "modify cn=aX",
+		},
+		{
+			"[{cn=aX: [{delete_others: true, replace: {CN: a}}, {default: {SN: []}}]}]",
+			"{'cn=aX': {'old': {'description': ['one', 'two'], 'userPassword': ['XXX-REDACTED-XXX']}, 'new': {}}}", "modify cn=aX",
+		},
 		{"[{cn=bX: [{delete_others: true}]}]", "{'cn=bX': {'old': {'cn': ['b']}, 'new': None}}", "delete cn=bX"},
-		{"[{cn=bX: [{add: {n: 1}}]}, {cn=aX: [{replace: {sn: y}}]}, {cn=bX: [{replace: {n: 2}}]}]",
-			"{'cn=bX': {'old': {}, 'new': {'n': ['2']}}, 'cn=aX': {'old': {'sn': ['x']}, 'new': {'sn': ['y']}}}", "modify cn=bX; modify cn=aX"},
+		{
+			"[{cn=bX: [{add: {n: 1}}]}, {cn=aX: [{replace: {sn: y}}]}, {cn=bX: [{replace: {n: 2}}]}]",
+			"{'cn=bX': {'old': {}, 'new': {'n': ['2']}}, 'cn=aX': {'old': {'sn': ['x']}, 'new': {'sn': ['y']}}}", "modify cn=bX; modify cn=aX",
+		},
 		{"[{cn=aX: [{replace: {Description: [two, one], SN: x}, delete: {sn: y}, default: {cn: c}, add: {cn: [a]}}]}, {cn=noneX: [{delete_others: true}]}]", "", ""},
 	} {
 		for _, s := range []*string{&tt.entries, &tt.changes, &tt.server} {

@@ -52,7 +52,7 @@ type Server struct {
 
 // A Conn is a connection. Its methods are not for concurrent use.
 type Conn struct {
-	ctx  context.Context
+	over func() error // the error of the context
 	c    *client.Conn
 	raw  *limited
 	stop func() bool
@@ -120,7 +120,7 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 		}
 		stream = t
 	}
-	c := &Conn{ctx: ctx, c: client.NewConn(stream, isTLS), raw: raw}
+	c := &Conn{over: ctx.Err, c: client.NewConn(stream, isTLS), raw: raw}
 	c.c.SetTimeout(cmp.Or(s.Wait, connectWait))
 	c.c.Start()
 	c.stop = context.AfterFunc(ctx, func() { _ = nc.Close() })
@@ -189,7 +189,7 @@ func address(at string) (network, addr, host string, err error) {
 func (c *Conn) Close() {
 	c.stop()
 	_ = c.c.Close()
-	_ = c.raw.Conn.Close()
+	_ = c.raw.Close()
 }
 
 // do runs a request, whose answer may have maxAnswer bytes.
@@ -199,8 +199,8 @@ func (c *Conn) do(f func() error) (err error) {
 		if r := recover(); r != nil { // the library expects a form of answers
 			err = errors.New("the answer is not one of LDAP")
 		}
-		if c.ctx.Err() != nil && err != nil {
-			err = c.ctx.Err()
+		if e := c.over(); e != nil && err != nil {
+			err = e
 		}
 		if err != nil && c.raw.left.Load() < 0 {
 			err = errTooMuch

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http/httptest"
@@ -117,7 +118,7 @@ func TestCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Search(ldap.Query{Base: base, Filter: "(cn=*)"}); err != context.Canceled {
+	if _, err := c.Search(ldap.Query{Base: base, Filter: "(cn=*)"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -161,29 +161,8 @@ func (j *job) ldapSource(ctx context.Context, name string, m, out *value.Map) er
 		return splitInto(out, found[0], attrs, lists)
 	}
 	all, by := value.NewList(), value.NewMap(4)
-	for _, e := range found {
-		entry, key := value.NewMap(4), ""
-		if slices.Contains(attrs, "dn") || slices.Contains(attrs, "distinguishedName") {
-			entry.Set("dn", e.DN)
-		}
-		for _, a := range e.Attrs {
-			if n := len(a.Values); n > 0 && slices.Contains(attrs, a.Name) {
-				entry.Set(a.Name, ldapValue(a.Values[n-1]))
-			}
-			if slices.Contains(lists, a.Name) {
-				l := value.NewList()
-				for _, v := range a.Values {
-					l.Append(ldapValue(v))
-				}
-				entry.Set(a.Name, l)
-			}
-			if a.Name == keyAttr {
-				key = strings.Join(slices.Sorted(slices.Values(a.Values)), ",")
-			}
-		}
-		if keyAttr == "dn" || keyAttr == "distinguishedName" {
-			key = e.DN
-		}
+	for i := range found {
+		entry, key := ldapEntry(&found[i], attrs, lists, keyAttr)
 		all.Append(entry)
 		if l := by.List(key); l != nil {
 			l.Append(entry)
@@ -197,6 +176,33 @@ func (j *job) ldapSource(ctx context.Context, name string, m, out *value.Map) er
 		out.Set(name, by)
 	}
 	return nil
+}
+
+// ldapEntry returns what attrs and lists name of an entry, and its key by keyAttr.
+func ldapEntry(e *ldap.Entry, attrs, lists []string, keyAttr string) (entry *value.Map, key string) {
+	entry = value.NewMap(4)
+	if slices.Contains(attrs, "dn") || slices.Contains(attrs, "distinguishedName") {
+		entry.Set("dn", e.DN)
+	}
+	for _, a := range e.Attrs {
+		if n := len(a.Values); n > 0 && slices.Contains(attrs, a.Name) {
+			entry.Set(a.Name, ldapValue(a.Values[n-1]))
+		}
+		if slices.Contains(lists, a.Name) {
+			l := value.NewList()
+			for _, v := range a.Values {
+				l.Append(ldapValue(v))
+			}
+			entry.Set(a.Name, l)
+		}
+		if a.Name == keyAttr {
+			key = strings.Join(slices.Sorted(slices.Values(a.Values)), ",")
+		}
+	}
+	if keyAttr == "dn" || keyAttr == "distinguishedName" {
+		key = e.DN
+	}
+	return entry, key
 }
 
 // ldapValue is text, or bytes if it is not valid UTF-8.

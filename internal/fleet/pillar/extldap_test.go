@@ -24,10 +24,14 @@ func TestExtLDAP(t *testing.T) {
 	server, port, _ := strings.Cut(strings.TrimPrefix(srv.URL, "ldap://"), ":")
 	at := "server: " + server + ", port: " + port + ", dn: 'dc=example,dc=com', "
 	for _, tt := range []struct{ file, pillar, wrong string }{
-		{"s: {" + at + "filter: '(cn={{ id }})', mode: map, attrs: [cn, dn], lists: [role]}",
-			"{'s': [{'dn': 'cn=minion1,ou=hosts,dc=example,dc=com', 'cn': 'minion1', 'role': ['web']}]}", ""},
-		{"s: {" + at + "filter: 'role={{ role }}', mode: dict, attrs: [role]}",
-			"{'s': {'cn=minion1,ou=hosts,dc=example,dc=com': [{'role': 'web'}], 'cn=minion2,ou=hosts,dc=example,dc=com': [{'role': 'db'}]}}", ""},
+		{
+			"s: {" + at + "filter: '(cn={{ id }})', mode: map, attrs: [cn, dn], lists: [role]}",
+			"{'s': [{'dn': 'cn=minion1,ou=hosts,dc=example,dc=com', 'cn': 'minion1', 'role': ['web']}]}", "",
+		},
+		{
+			"s: {" + at + "filter: 'role={{ role }}', mode: dict, attrs: [role]}",
+			"{'s': {'cn=minion1,ou=hosts,dc=example,dc=com': [{'role': 'web'}], 'cn=minion2,ou=hosts,dc=example,dc=com': [{'role': 'db'}]}}", "",
+		},
 		{"s: {" + at + "filter: (role=*), mode: dict, dict_key_attr: role, attrs: [cn]}", "{'s': {'web': [{'cn': 'minion1'}], 'db,web': [{'cn': 'minion2'}]}}", ""},
 		{"s: {" + at + "filter: '(cn={{ id }})', attrs: [kv], lists: [many]}", "{'ntp': 'a', 'eq': 'b=c', 'v': ['1', '2']}", ""},
 		{"s: {" + at + "filter: (cn=none), mode: map}", "{}", ""},

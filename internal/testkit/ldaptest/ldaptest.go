@@ -212,10 +212,10 @@ func (s *Server) search(id int64, req *ber.Packet) (out []byte, code int) {
 		}
 		_, parent, _ := strings.Cut(dn, ",")
 		below := dn == base
-		switch {
-		case scope == 1:
+		switch scope {
+		case 1:
 			below = parent == base
-		case scope == 2:
+		case 2:
 			below = below || strings.HasSuffix(dn, ","+base)
 		}
 		if !below || !s.matches(req.Children[6], e) {
@@ -237,7 +237,7 @@ func (s *Server) search(id int64, req *ber.Packet) (out []byte, code int) {
 // matches knows and, or, not, equality and presence.
 func (s *Server) matches(f *ber.Packet, e Entry) bool {
 	one := func(p *ber.Packet) bool { return s.matches(p, e) }
-	switch f.Tag {
+	switch int(f.Tag) {
 	case 0:
 		return !slices.ContainsFunc(f.Children, func(p *ber.Packet) bool { return !one(p) })
 	case 1:
