@@ -137,7 +137,8 @@ func TestHostileAnswers(t *testing.T) {
 		want   string
 	}{
 		"endless": {func(id int64) []byte {
-			return []byte(strings.Repeat(string(ldaptest.Found(id, "cn=x", big)), 8))
+			done := []byte{0x30, 0x0c, 0x02, 0x01, byte(id), 0x65, 0x07, 0x0a, 0x01, 0x00, 0x04, 0x00, 0x04, 0x00}
+			return append([]byte(strings.Repeat(string(ldaptest.Found(id, "cn=x", big)), 8)), done...)
 		}, "the answer has more than 16 MiB"},
 		"long":  {func(int64) []byte { return []byte{0x30, 0x84, 0x7f, 0xff, 0xff, 0xff} }, "greater than maximum"},
 		"deep":  {func(int64) []byte { return deep }, "nesting depth"},
@@ -179,7 +180,9 @@ func TestHostileSilence(t *testing.T) {
 	}
 	srv := ldaptest.New(t, nil, entries())
 	srv.Answer = func(int64) []byte { return nil }
-	c, err := ldap.Dial(t.Context(), ldap.Server{URL: srv.URL, Wait: wait})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c, err := ldap.Dial(ctx, ldap.Server{URL: srv.URL, Wait: wait})
 	if err != nil {
 		t.Fatal(err)
 	}
