@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/internal/testkit/sshtest"
+	"brine/internal/testkit/turn"
 )
 
 var jidRE = regexp.MustCompile(`\b[0-9]{20}\b`)
@@ -152,6 +153,7 @@ show:
 // TestAsyncLost: a job whose process was killed, or whose target is gone, is told
 // for what it is.
 func TestAsyncLost(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := asyncSite(t, 2)
 	jid := s.async("*", "cmd.run", "sleep 300")
@@ -193,6 +195,7 @@ func TestAsyncLost(t *testing.T) {
 
 // TestAsyncRefused: what cannot be done without waiting is refused.
 func TestAsyncRefused(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := asyncSite(t, 1)
 	s.write("roster", read(t, s.path("roster"))+"gone: {host: 127.0.0.1, port: 1}\n")
@@ -362,6 +365,7 @@ after:
 // TestPauseStatesOfAgents: a run that goes on inside agents waits and ends where
 // the controller, or somebody on the target, says so.
 func TestPauseStatesOfAgents(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := asyncSite(t, 2)
 	s.write("salt/long.sls", `
@@ -452,6 +456,7 @@ func TestFindJobIsSeen(t *testing.T) {
 // TestAsyncLookedUpAtOnce: many look-ups of one job lose no return, and none says
 // that one was lost.
 func TestAsyncLookedUpAtOnce(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := asyncSite(t, 12)
 	jid := s.async("*", "test.echo", "hello")
@@ -508,6 +513,7 @@ second:
 // TestAsyncReturns: what a job that nobody waits for returned reaches the
 // returner that it was begun with, once, when it is fetched.
 func TestAsyncReturns(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := asyncSite(t, 2)
 	s.write("master", read(t, s.path("master"))+
@@ -559,6 +565,7 @@ func TestAsyncReturns(t *testing.T) {
 
 // TestPauseDetached: the controller reaches a job that nobody waits for.
 func TestPauseDetached(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := asyncSite(t, 2)
 	s.write("salt/long.sls", `

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"brine/internal/testkit/turn"
 )
 
 // A drift is a change behind a plan, by which the plan no longer holds.
@@ -96,6 +98,7 @@ func TestDriftRefused(t *testing.T) {
 apt-get remove -y brine-a; rm -rf /d /case/conf/grains /root/.ssh/authorized_keys; sed -i /drift.example/d /etc/hosts; sed -i /drift/d /etc/fstab; mkdir -p /d; true`
 	for i, d := range drifts {
 		t.Run(d.name, func(t *testing.T) {
+			turn.Skip(t)
 			shell(reset)
 			due := fmt.Sprintf("/d/due%d", i)
 			name := strings.TrimSpace(d.sls[:strings.Index(d.sls, ": {")])

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/internal/testkit/machine"
+	"brine/internal/testkit/turn"
 )
 
 // firstHosts makes 20 hosts of a machine: each has the machine's files below its own, a
@@ -84,6 +85,7 @@ EOF
 // disk, a package fails on one, and one does not know the key: what, where, and how to
 // mend it.
 func TestFirstReport(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	brine := staticBrine(t)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"brine/internal/testkit/machine"
+	"brine/internal/testkit/turn"
 )
 
 // demoFormula is a formula of testdata/demo with some of its text replaced, for machines of
@@ -42,6 +43,7 @@ func demoFormula(t *testing.T, name string, replace ...string) *trialTree {
 // TestTrialFormulas: the formulas of the demo pass on machines without a network, the
 // packages of which are empty ones.
 func TestTrialFormulas(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	for name, driver := range map[string]string{"accounts": "namespace", "database": "namespace", "firewall": "nspawn", "housekeeping": "namespace"} {
@@ -53,6 +55,7 @@ func TestTrialFormulas(t *testing.T) {
 // wrong mode, a restart that is missing. As it is, it passes; where nothing runs services,
 // the states of services are said not to be looked at.
 func TestTrialPlanted(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	const sls = "webserver/init.sls"
@@ -82,6 +85,7 @@ func TestTrialPlanted(t *testing.T) {
 // TestTrialPackages: packages of a directory can be installed without a network, and each
 // way in which packages cannot be had is named.
 func TestTrialPackages(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{

@@ -5,11 +5,14 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	"brine/internal/testkit/turn"
 )
 
 // TestPlanPackages plans and applies packages beside the real apt: what comes along is
 // shown, a plan changes nothing, and a plan that would be a downgrade by now is refused.
 func TestPlanPackages(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	m := machineWithBrine(t)
 	m.Write(t, "/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\n", 0o644)

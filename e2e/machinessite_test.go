@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"brine/internal/testkit/machine"
+	"brine/internal/testkit/turn"
 )
 
 // siteFiles are orchestrations over machines: one that is right, and those with faults
@@ -73,6 +74,7 @@ func newMachineSite(t *testing.T, cases string) *trialTree {
 // TestTrialSite: an orchestration over three machines passes, which reach each other, and
 // what is wrong on one of them is found and named.
 func TestTrialSite(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	x := newMachineSite(t, `  ok:
     orchestrate: orch.ok
@@ -117,6 +119,7 @@ MACHINES
 
 // TestTrialSiteEnds: nothing is left of an orchestration that was ended, however it was.
 func TestTrialSiteEnds(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	x := newMachineSite(t, "  slow:\n    orchestrate: orch.slow\nMACHINES\n")
 	for _, driver := range []string{"namespace", "nspawn"} {
@@ -145,6 +148,7 @@ func ownImage(t *testing.T, from, dir string) {
 // TestTrialSiteUser: without root, machines of an orchestration reach each other by their
 // names.
 func TestTrialSiteUser(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"brine/internal/testkit/machine"
+	"brine/internal/testkit/turn"
 )
 
 // A trialTree is a formula with cases, for brine test.
@@ -234,6 +235,7 @@ cases:
 // TestTrialPrepare: tests that prepare the same start from a snapshot of it, others never do;
 // and what is left after a case was undone is found.
 func TestTrialPrepare(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	files := trialCases("systems: [debian-12]\nimages: {debian-12: " + image + `}
@@ -269,6 +271,7 @@ cases:
 // TestTrialServices: a service that is not restarted after its file changed is found, and why one
 // does not start is said.
 func TestTrialServices(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	expect := `
@@ -288,6 +291,7 @@ func TestTrialServices(t *testing.T) {
 // TestTrialEnds: nothing is left of a run that Ctrl-C ends, and what one that was killed
 // leaves is removed by the next.
 func TestTrialEnds(t *testing.T) {
+	turn.Skip(t)
 	image := machine.Image(t)
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{
@@ -379,6 +383,7 @@ func isThere(pid string) bool {
 // TestTrialUser: without root, a tree without services is tested in namespaces, on an
 // image that has nothing but a few files.
 func TestTrialUser(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	x := newTrialTree(t, map[string]string{
 		"app.sls":              "/etc/app.conf:\n  file.managed:\n    - contents: port=80\n    - mode: '0600'\n",

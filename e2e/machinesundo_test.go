@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"brine/internal/testkit/turn"
 )
 
 // snapshot are commands whose output says what a machine is: its files, accounts,
@@ -28,6 +30,7 @@ var snapshot = []string{
 // TestUndoMachine: thirteen kinds of runs on a real machine are undone. What the machine is
 // afterwards is what it was before, or the undo has named what it is not.
 func TestUndoMachine(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	m := machineWithBrine(t)
 	m.Write(t, "/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/case/salt]}\nundo: True\ncachedir: /case/cache\n", 0o644)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"brine/internal/testkit/turn"
 )
 
 // webServer are the states of a plain web server, for a host that has nothing of it.
@@ -40,6 +42,7 @@ service: {service.running: [{name: brine-svc}, {enable: True}, {require: [{pkg: 
 // the plan does not know what three at most do, and these depend on commands. The others do
 // what it says.
 func TestPlanWebServer(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	m := machineWithBrine(t)
 	m.Write(t, "/case/conf/master", "id: ctl\nfile_roots: {base: [/srv/salt]}\ncachedir: /case/cache\n", 0o644)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/internal/testkit/machine"
+	"brine/internal/testkit/turn"
 )
 
 // where an example lies in its machine.
@@ -86,6 +87,7 @@ func TestMachineExamples(t *testing.T) {
 	brine := staticBrine(t)
 	for _, e := range exampleTrees {
 		t.Run(e.dir, func(t *testing.T) {
+			turn.Skip(t)
 			t.Parallel()
 			e.run(t, machine.Boot(t, image), brine)
 		})

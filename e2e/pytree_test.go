@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"brine/internal/testkit/sshtest"
+	"brine/internal/testkit/turn"
 )
 
 // pyTree lays out testdata/pytree for a site: modules, states, grains, runners and
@@ -48,6 +49,7 @@ func noPython(t *testing.T) string {
 // TestPythonTree runs a tree of Python modules here, by connection: local and over
 // SSH: all say the same.
 func TestPythonTree(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	if err := exec.Command("python3", "-c", "import inspect, json").Run(); err != nil {
 		t.Skipf("there is no python3 with its library: %v", err)

@@ -26,6 +26,7 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/testkit/natstest"
 	"brine/internal/testkit/servertest"
+	"brine/internal/testkit/turn"
 )
 
 // A queueTree is a controller with a queue in a database.
@@ -285,6 +286,7 @@ two:
 }
 
 func TestQueuePostgres(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	srv := servertest.Postgres(t, "")
 	testQueueShared(t, "postgres", srv.Port)
@@ -296,6 +298,7 @@ func TestQueuePostgres(t *testing.T) {
 }
 
 func TestQueueMySQL(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	spec, _ := returner.Find(sqldb.Specs(), "mysql")
 	srv := servertest.MariaDB(t, spec.Schema)

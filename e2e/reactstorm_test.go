@@ -19,6 +19,7 @@ import (
 	"brine/internal/fleet/queue"
 	"brine/internal/testkit/natstest"
 	"brine/internal/testkit/servertest"
+	"brine/internal/testkit/turn"
 )
 
 // TestReactStormPostgres sends events, of which some have a reaction, through a stream of NATS to five
@@ -26,6 +27,7 @@ import (
 // database are killed in between. Each event that has a reaction is reacted to once, in the
 // order of its tag, or is reported as failed.
 func TestReactStormPostgres(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	testReactStorm(t, soakCount(400, 100_000), soakCount(40, 1000), soakCount(3, 30), 0)
 }
@@ -33,6 +35,7 @@ func TestReactStormPostgres(t *testing.T) {
 // TestReactStormManyPostgres is the same where one event of five has a reaction, and more come
 // than may wait: those are counted, also where the worker that counted them is killed.
 func TestReactStormManyPostgres(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	testReactStorm(t, soakCount(300, 100_000), soakCount(60, 20_000), soakCount(3, 30), mayWait())
 }

@@ -22,6 +22,7 @@ import (
 	"brine/cmd/assembly"
 	"brine/internal/core/host"
 	"brine/internal/testkit/sshtest"
+	"brine/internal/testkit/turn"
 )
 
 // newBoxes lays out a controller with the tree testdata/seeds/reboots and
@@ -143,6 +144,7 @@ func TestRebootOverBeforeTheWait(t *testing.T) {
 // The connection ends under system.reboot itself, or nothing comes of it any
 // more.
 func TestRebootCutsTheCall(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s, boxes := newBoxes(t, 2, func(i int, m *sshtest.Machine) { m.Cut, m.Silent = true, i == 2 })
 	s.write("master", read(t, s.path("master"))+"timeout: 1\ngather_job_timeout: 5\n")
@@ -175,6 +177,7 @@ func TestRebootWithoutFarewell(t *testing.T) {
 // A connection that was not used for a while is asked whether anybody is there
 // before a call goes over it.
 func TestDeadConnectionBetweenSteps(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s, boxes := newBoxes(t, 1, func(int, *sshtest.Machine) {})
 	s.write("salt/dead.sls", `
@@ -276,6 +279,7 @@ func TestRebootNeverComes(t *testing.T) {
 // An orchestration that is resumed at its wait compares with the boots that the
 // run before it had met.
 func TestRebootResumed(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s, boxes := newBoxes(t, 2, func(i int, m *sshtest.Machine) {
 		m.Traceless = true
@@ -356,6 +360,7 @@ func TestSSHNoRebootPending(t *testing.T) {
 
 // A connection that ended between two steps is made anew.
 func TestConnectionEndedBetweenSteps(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s, boxes := newBoxes(t, 1, func(int, *sshtest.Machine) {})
 	s.write("salt/cut.sls", `

@@ -16,6 +16,7 @@ import (
 
 	"brine/internal/testkit/proxytest"
 	"brine/internal/testkit/sshtest"
+	"brine/internal/testkit/turn"
 )
 
 // A broken is a site whose one host is reached through a network that stalls and
@@ -63,6 +64,7 @@ func (b *broken) good(p *spawned) {
 // TestSSHBreaks: a network that fails for a while costs that while, and nothing
 // else. What a state asks of the controller behind the break is answered.
 func TestSSHBreaks(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	t.Run("stall", func(t *testing.T) {
 		t.Parallel()
@@ -154,6 +156,7 @@ func TestSSHBreaks(t *testing.T) {
 // TestSSHPushBreaks: the agent that a broken connection cut off is sent from there
 // on over the next one, and the run does not see it, with and without a terminal.
 func TestSSHPushBreaks(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	for _, tty := range []bool{false, true} {
 		t.Run(fmt.Sprint("tty ", tty), func(t *testing.T) {
@@ -186,6 +189,7 @@ func TestSSHPushBreaks(t *testing.T) {
 // TestSSHFewFiles: more hosts than a process may have descriptors are worked on,
 // also where steps follow each other.
 func TestSSHFewFiles(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	s := newSite(t, sshtest.Options{})
 	const hosts = 70
@@ -202,6 +206,7 @@ func TestSSHFewFiles(t *testing.T) {
 // reported as in Salt, and the state that it works on goes on. Its return is
 // fetched later.
 func TestSSHAgentSilent(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	for _, max := range []bool{false, true} {
 		t.Run(fmt.Sprint("max_wait ", max), func(t *testing.T) {

@@ -13,11 +13,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"brine/internal/testkit/browsertest"
+	"brine/internal/testkit/turn"
 )
 
 // TestUIDrag drags steps of a chain to other places, with a mouse and with a finger,
 // and moves one by the keyboard.
 func TestUIDrag(t *testing.T) {
+	turn.Skip(t)
 	t.Parallel()
 	p := startUI(t)
 	steps := make([]string, 4)

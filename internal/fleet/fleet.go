@@ -722,15 +722,15 @@ func collectOften() {
 	}
 }
 
-// deliver hands one return over, once it is recorded. Large ones are read one after
-// the other, each once.
+// deliver hands one return over, once it is recorded. It is decoded once for the record,
+// the event and who judges it. Large ones are handed over one after the other.
 func (r *running) deliver(ret fun.Return) {
 	if ret.Larger(largeReturn) {
 		r.f.large.Lock()
 		defer r.f.large.Unlock()
 		r.f.lean.Do(collectOften)
-		ret = ret.Decoded()
 	}
+	ret = ret.Decoded()
 	if errors.Is(ret.Err, context.Canceled) && errors.Unwrap(ret.Err) == nil {
 		ret.Err = fun.ErrEnded
 	}

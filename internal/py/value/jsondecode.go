@@ -120,7 +120,16 @@ type jsonReader struct {
 	i     int
 	limit int64
 	cost  int64
+	// sizes are how many entries the last object of each depth had: siblings are often alike.
+	sizes [hintedDepths]uint8
 }
+
+// Objects get room for as many entries as the one before them had, up to maxHint, at
+// depths below hintedDepths.
+const (
+	hintedDepths = 6
+	maxHint      = 16
+)
 
 func (d *jsonReader) fault(msg string, at int) error {
 	at = min(at, len(d.s))
@@ -216,10 +225,19 @@ func (d *jsonReader) object(depth int) (Value, error) {
 		if err := d.spend(costEntry); err != nil {
 			return nil, err
 		}
-		m.Set(k, v)
+		if m.ents == nil && depth < hintedDepths {
+			m.ents = make([]entry, 0, max(1, d.sizes[depth]))
+		}
+		m.Set(boxed(k), v)
 		d.blanks()
 		if d.i < len(d.s) && d.s[d.i] == '}' {
 			d.i++
+			if n := len(m.ents); depth < hintedDepths {
+				if cap(m.ents) > 2*n {
+					m.ents = append(make([]entry, 0, n), m.ents...)
+				}
+				d.sizes[depth] = uint8(min(n, maxHint))
+			}
 			return m, nil
 		}
 		if d.i >= len(d.s) || d.s[d.i] != ',' {
@@ -229,6 +247,44 @@ func (d *jsonReader) object(depth int) (Value, error) {
 		d.blanks()
 	}
 }
+
+// boxed returns a key as a Value. The keys of what states return, which come by the
+// million, take no memory of their own.
+func boxed(key string) Value {
+	switch key {
+	case "result":
+		return keyResult
+	case "comment":
+		return keyComment
+	case "changes":
+		return keyChanges
+	case "name":
+		return keyName
+	case "duration":
+		return keyDuration
+	case "start_time":
+		return keyStartTime
+	case "__run_num__":
+		return keyRunNum
+	case "__sls__":
+		return keySLS
+	case "__id__":
+		return keyID
+	}
+	return key
+}
+
+var (
+	keyResult    Value = "result"
+	keyComment   Value = "comment"
+	keyChanges   Value = "changes"
+	keyName      Value = "name"
+	keyDuration  Value = "duration"
+	keyStartTime Value = "start_time"
+	keyRunNum    Value = "__run_num__"
+	keySLS       Value = "__sls__"
+	keyID        Value = "__id__"
+)
 
 func (d *jsonReader) array(depth int) (Value, error) {
 	d.i++
