@@ -248,6 +248,8 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "kernelpkg_linux_apt", Virtual: "kernelpkg", Load: kernelpkgmod.Module},
 		{Kind: fun.Exec, Name: "keyboard", Load: keyboardmod.Module},
 		{Kind: fun.Exec, Name: "kmod", Load: kmodmod.Module},
+		{Kind: fun.Exec, Name: "ldap", Load: ldapModule},
+		{Kind: fun.Exec, Name: "ldap3", Load: ldap3Module},
 		{Kind: fun.Exec, Name: "linux_acl", Virtual: "acl", Load: linuxaclmod.Module},
 		{Kind: fun.Exec, Name: "linux_lvm", Virtual: "lvm", Load: linuxlvmmod.Module},
 		{Kind: fun.Exec, Name: "linux_sysctl", Virtual: "sysctl", Load: linuxsysctlmod.Module},
@@ -344,6 +346,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "kernelpkg", Load: kernelpkgstates.States},
 		{Kind: fun.State, Name: "keyboard", Load: keyboardstates.States},
 		{Kind: fun.State, Name: "kmod", Load: kmodstates.States},
+		{Kind: fun.State, Name: "ldap", Load: ldapState},
 		{Kind: fun.State, Name: "linux_acl", Virtual: "acl", Load: linuxaclstates.States},
 		{Kind: fun.State, Name: "locale", Load: localestates.States},
 		{Kind: fun.State, Name: "logrotate", Load: logrotatestates.States},
@@ -460,6 +463,9 @@ func stateModule() fun.Module {
 
 // vaultAway is the reason for which an agent does not have the modules "vault".
 const vaultAway = "an agent does not ask Vault; ext_pillar vault, or sdb:// in the pillar, hands it its secrets"
+
+// ldapAway is the reason for which an agent does not have the modules "ldap" and "ldap3".
+const ldapAway = "an agent does not speak LDAP; the controller does: 'brine call' or salt.function there, and ext_pillar pillar_ldap"
 
 // beaconsAway is the reason for which an agent does not have the module "beacons".
 const beaconsAway = "an agent has no beacons; 'brine call' on the machine has them, or let file.managed write minion.d/beacons.conf there"

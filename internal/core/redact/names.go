@@ -14,7 +14,7 @@ import (
 var secretEnds = [...]string{
 	"password", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "token", "auth", "authorization", "credentials", "cookie",
 	"api_key", "apikey", "private_key", "secret_key", "access_key", "account_key", "encryption_key", "signing_key", "auth_key",
-	"secret_id", "password_hash", "set_cookie",
+	"secret_id", "password_hash", "set_cookie", "bindpw", "root_pw",
 }
 
 // secretTails are what names that hold secrets end with, as part of a word, too:

@@ -47,6 +47,8 @@ func extMore(name string) extFunc {
 		return (*job).extNetBox
 	case "nodegroups":
 		return (*job).extNodegroups
+	case "pillar_ldap":
+		return (*job).extLDAP
 	case "postgres":
 		return (*job).extPostgres
 	case "reclass":
@@ -80,7 +82,7 @@ func topMoreNames() []string { return []string{"saltclass"} }
 // extMoreNames are the external pillars of extMore.
 func extMoreNames() []string {
 	return []string{
-		"consul", "csv", "etcd", "foreman", "gpg", "hiera", "http_json", "http_yaml", "mysql", "netbox", "nodegroups", "postgres", "reclass", "redis", "saltclass",
+		"consul", "csv", "etcd", "foreman", "gpg", "hiera", "http_json", "http_yaml", "mysql", "netbox", "nodegroups", "pillar_ldap", "postgres", "reclass", "redis", "saltclass",
 		"sops", "sqlite3", "vault",
 	}
 }
