@@ -225,19 +225,12 @@ func (d *jsonReader) object(depth int) (Value, error) {
 		if err := d.spend(costEntry); err != nil {
 			return nil, err
 		}
-		if m.ents == nil && depth < hintedDepths {
-			m.ents = make([]entry, 0, max(1, d.sizes[depth]))
-		}
+		d.hint(m, depth)
 		m.Set(boxed(k), v)
 		d.blanks()
 		if d.i < len(d.s) && d.s[d.i] == '}' {
 			d.i++
-			if n := len(m.ents); depth < hintedDepths {
-				if cap(m.ents) > 2*n {
-					m.ents = append(make([]entry, 0, n), m.ents...)
-				}
-				d.sizes[depth] = uint8(min(n, maxHint))
-			}
+			d.note(m, depth)
 			return m, nil
 		}
 		if d.i >= len(d.s) || d.s[d.i] != ',' {
@@ -246,6 +239,26 @@ func (d *jsonReader) object(depth int) (Value, error) {
 		d.i++
 		d.blanks()
 	}
+}
+
+// hint makes the room of an object, before its first entry.
+func (d *jsonReader) hint(m *Map, depth int) {
+	if m.ents == nil && depth < hintedDepths {
+		m.ents = make([]entry, 0, max(1, d.sizes[depth]))
+	}
+}
+
+// note has the size of an object be the room of the next one. It gives back what was too
+// much.
+func (d *jsonReader) note(m *Map, depth int) {
+	if depth >= hintedDepths {
+		return
+	}
+	n := len(m.ents)
+	if cap(m.ents) > 2*n {
+		m.ents = append(make([]entry, 0, n), m.ents...)
+	}
+	d.sizes[depth] = uint8(min(n, maxHint))
 }
 
 // boxed returns a key as a Value. The keys of what states return, which come by the
