@@ -131,9 +131,10 @@ func TestOldSearch(t *testing.T) {
 		"uri: '" + srv.URL + "', filter: dc=*, attrs: [dc], scope: 2":                                              "{'results': [['dc=example,dc=com', {'dc': ['example']}]], ",
 		at + "filter: cn=a, anonymous: false, binddn: '" + ldaptest.Admin + "', bindpw: " + ldaptest.Password + "": "{'results': [[",
 		at + "filter: cn=a, anonymous: false, binddn: 'cn=x', bindpw: plugh":                                       "error: Failed to bind to LDAP server " + srv.URL + " as cn=x: ",
-		at + "filter: cn=a, scope: 4":                                                                              "error: unknown scope 4",
-		at + "filter: cn=a, tls: true":                                                                             "error: Failed to bind",
-		at + "filter: cn=a, dn: 'dc=none'":                                                                         "error: the server answered with 32 (No Such Object)",
+
+		at + "filter: cn=a, scope: 4":      "error: unknown scope 4",
+		at + "filter: cn=a, tls: true":     "error: Failed to bind",
+		at + "filter: cn=a, dn: 'dc=none'": "error: the server answered with 32 (No Such Object)",
 	} {
 		if got := calltest.Call(t, r.Env, "ldap.search", "{"+args+"}"); !strings.HasPrefix(got, want) || strings.Contains(got, "plugh") {
 			t.Errorf("%s: %s, want %s", args, got, want)
