@@ -20,7 +20,7 @@ import (
 
 // ownDatabase matches the functions in a list that only a controller has, those of its
 // database, of events, of LDAP and of Vault, and those of beacons, which no agent calls.
-var ownDatabase = regexp.MustCompile(`(?m)^ *"(beacons?|history|ldap3?|lock|queue|reactor|vault)\.[a-z_]+",\n`)
+var ownDatabase = regexp.MustCompile(`(?m)^ *"(beacons?|etcd|history|ldap3?|lock|queue|reactor|vault)\.[a-z_]+",\n`)
 
 // ownRunners matches further ones in the list of runner functions: modules of execution
 // functions that an agent has share their names.

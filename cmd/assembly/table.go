@@ -230,6 +230,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 		{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module},
 		{Kind: fun.Exec, Name: "environ", Load: environmod.Module},
+		{Kind: fun.Exec, Name: "etcd", Load: etcdModule},
 		{Kind: fun.Exec, Name: "event", Load: eventmod.Module},
 		{Kind: fun.Exec, Name: "file", Load: filemod.Module},
 		{Kind: fun.Exec, Name: "firewalld", Load: firewalldmod.Module},
@@ -329,6 +330,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "docker_network", Load: dockerstates.Networks},
 		{Kind: fun.State, Name: "docker_volume", Load: dockerstates.Volumes},
 		{Kind: fun.State, Name: "environ", Load: environstates.States},
+		{Kind: fun.State, Name: "etcd", Load: etcdState},
 		{Kind: fun.State, Name: "event", Load: eventstates.States},
 		{Kind: fun.State, Name: "file", Load: filestates.States},
 		{Kind: fun.State, Name: "firewalld", Load: firewalldstates.States},
@@ -463,6 +465,9 @@ func stateModule() fun.Module {
 
 // vaultAway is the reason for which an agent does not have the modules "vault".
 const vaultAway = "an agent does not ask Vault; ext_pillar vault, or sdb:// in the pillar, hands it its secrets"
+
+// etcdAway is the reason for which an agent does not have the modules "etcd".
+const etcdAway = "an agent does not ask etcd; 'brine call', salt.function and ext_pillar etcd do, on the controller"
 
 // ldapAway is the reason for which an agent does not have the modules "ldap" and "ldap3".
 const ldapAway = "an agent does not speak LDAP; the controller does: 'brine call' or salt.function there, and ext_pillar pillar_ldap"

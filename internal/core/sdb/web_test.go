@@ -53,7 +53,34 @@ func TestMemcached(t *testing.T) {
 func TestEtcd(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Etcd(t)
-	roundTrip(t, fmt.Sprintf("e: {driver: etcd, etcd.host: 127.0.0.1, etcd.port: %d, etcd.require_v2: false}\n", srv.Port), "sdb://e/a/b")
+	conf := fmt.Sprintf("e: {driver: etcd, etcd.host: 127.0.0.1, etcd.port: %d, etcd.require_v2: false}\n", srv.Port)
+	roundTrip(t, conf, "sdb://e/a/b")
+	e := env(t, host.NewFake(), conf)
+	if _, err := sdb.Set(t.Context(), e, "sdb://e/m", value.MapOf("n", int64(1))); err != nil {
+		t.Fatal(err)
+	}
+	plain := env(t, host.NewFake(), strings.Replace(conf, "{", "{etcd.encode_values: false, ", 1))
+	// What Salt's client writes of {"n": 1}.
+	if v, err := sdb.Get(t.Context(), plain, "sdb://e/m", true); err != nil || v != value.Bytes("\x81\xa1n\x01") && v != "\x81\xa1n\x01" {
+		t.Errorf("stored %#v, %v", v, err)
+	}
+	if v, err := sdb.Get(t.Context(), e, "sdb://e/m", true); err != nil || value.Repr(v) != "{'n': 1}" {
+		t.Errorf("read %v, %v", v, err)
+	}
+	roundTrip(t, strings.Replace(conf, "{", "{etcd.encode_values: false, ", 1), "sdb://e/a/b")
+	if _, err := sdb.Set(t.Context(), plain, "sdb://e/m", "text"); err != nil {
+		t.Fatal(err)
+	}
+	for conf, want := range map[string]string{
+		conf: "the value of m is not MessagePack, which Salt writes: etcd.encode_values: False is for plain text",
+		strings.Replace(conf, ", etcd.require_v2: false", "", 1):           "has no API of version 2; etcd.require_v2: False is for version 3",
+		strings.Replace(conf, "{", "{etcd.raw_values: true, ", 1):          "etcd.raw_values is not supported",
+		strings.Replace(conf, "{", "{etcd.username: u, etcd.password: wr0ng, ", 1): "authentication is not enabled",
+	} {
+		if v, err := sdb.Get(t.Context(), env(t, host.NewFake(), conf), "sdb://e/m", true); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "wr0ng") {
+			t.Errorf("%s: %v, %v, want %q", conf, v, err, want)
+		}
+	}
 }
 
 // keys is a server of keys as Consul and version 2 of etcd have them, written from
@@ -80,10 +107,17 @@ func (k *keys) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case req.Method == http.MethodPut:
 		form, _ := url.ParseQuery(string(body))
 		k.data[key] = form.Get("value")
+		fmt.Fprintf(w, `{"action": "set", "node": {"key": %q, "value": %q}}`, "/"+key, k.data[key])
 	case req.Method == http.MethodDelete:
 		delete(k.data, key)
+		if !isConsul {
+			fmt.Fprintf(w, `{"action": "delete", "node": {"key": %q}}`, "/"+key)
+		}
 	case !ok:
 		w.WriteHeader(http.StatusNotFound)
+		if !isConsul {
+			fmt.Fprint(w, `{"errorCode": 100, "message": "Key not found", "cause": "/a", "index": 1}`)
+		}
 	case isConsul:
 		fmt.Fprintf(w, `[{"Key": %q, "Value": %q}]`, key, base64.StdEncoding.EncodeToString([]byte(v)))
 	default:

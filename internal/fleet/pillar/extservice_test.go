@@ -121,7 +121,7 @@ func TestExtNetBox(t *testing.T) {
 func TestExtEtcd(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Etcd(t)
-	for key, v := range map[string]string{"/salt/minion1/a": "1", "/salt/minion1/b/c": "2", "/salt/minion10/no": "x", "/salt/minion2/no": "x"} {
+	for key, v := range map[string]string{"/salt/minion1/a": "1", "/salt/minion1/b/c": "2", "/salt/minion10/no": "x", "/salt/minion2/no": "x", "/both/a": "1", "/both/a/b": "2"} {
 		body := fmt.Sprintf(`{"key": %q, "value": %q}`, base64.StdEncoding.EncodeToString([]byte(key)), base64.StdEncoding.EncodeToString([]byte(v)))
 		resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/v3/kv/put", srv.Port), "application/json", strings.NewReader(body))
 		if err != nil {
@@ -129,9 +129,11 @@ func TestExtEtcd(t *testing.T) {
 		}
 		resp.Body.Close()
 	}
-	checkExt(t, fmt.Sprintf("e: {etcd.host: 127.0.0.1, etcd.port: %d, etcd.require_v2: false}", srv.Port), []extCase{
+	checkExt(t, fmt.Sprintf("e: {etcd.host: 127.0.0.1, etcd.port: %d, etcd.require_v2: false, etcd.encode_values: false}", srv.Port), []extCase{
 		{"{etcd: 'e root=/salt/%(minion_id)s'}", "{'a': '1', 'b': {'c': '2'}}", ""},
 		{"{etcd: 'e root=/nope'}", "{}", ""},
+		{"{etcd: 'e root=/salt/minion1/a'}", "{'a': '1'}", ""},
+		{"{etcd: 'e root=/both'}", "", "/both/a/b: what is above it has a value as well"},
 		{"{etcd: 'f root=/nope'}", "", `the configuration has no dict "f"`},
 		{"{etcd: 'e path=/nope'}", "", `"path=/nope" is not root=PATH`},
 		{"{etcd: 'e root=/%(role)s'}", "", "there is %(minion_id)s alone"},
@@ -140,11 +142,13 @@ func TestExtEtcd(t *testing.T) {
 	v2 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/v2/keys/salt" {
 			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"errorCode": 100, "message": "Key not found", "cause": "/nope", "index": 1}`)
 			return
 		}
 		fmt.Fprint(w, `{"node": {"key": "/salt", "dir": true, "nodes": [{"key": "/salt/a", "value": "1"}, {"key": "/salt/d", "dir": true, "nodes": [{"key": "/salt/d/x", "value": "2"}]}, {"key": "/salt/e", "dir": true}]}}`)
 	}))
 	defer v2.Close()
+	checkExt(t, fmt.Sprintf("e: {etcd.host: 127.0.0.1, etcd.port: %d}", srv.Port), []extCase{{"{etcd: 'e root=/salt'}", "", "has no API of version 2"}})
 	hostPort := strings.Split(strings.TrimPrefix(v2.URL, "http://"), ":")
 	checkExt(t, fmt.Sprintf("e: {etcd.host: %s, etcd.port: %s}", hostPort[0], hostPort[1]), []extCase{
 		{"{etcd: 'e root=/salt'}", "{'a': '1', 'd': {'x': '2'}, 'e': {}}", ""},

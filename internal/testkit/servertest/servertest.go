@@ -289,16 +289,16 @@ func Memcached(t testing.TB) *Server {
 	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{server, "-l", "127.0.0.1", "-p", strconv.Itoa(p), "-U", "0"}})
 }
 
-// Etcd starts a server.
-func Etcd(t testing.TB) *Server {
+// Etcd starts a server, with further flags: --enable-v2 is for version 2 of the API.
+func Etcd(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	server := find("etcd")
 	need(t, "etcd", server)
 	d, cred := dir(t, "nobody")
 	p := porttest.Port(t)
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", p), fmt.Sprintf("http://127.0.0.1:%d", porttest.Port(t))
-	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: []string{
+	return started(t, &Server{Port: p, Dir: d, cred: cred, argv: append([]string{
 		server, "--data-dir", filepath.Join(d, "data"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer,
-	}})
+	}, flags...)})
 }
