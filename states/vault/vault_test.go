@@ -63,6 +63,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		rules, ok := s.policies[name]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
+			reply(map[string]any{"errors": []string{}})
 			return
 		}
 		reply(map[string]any{"name": name, "rules": rules})
@@ -77,6 +78,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		if len(keys) == 0 {
 			w.WriteHeader(http.StatusNotFound)
+			reply(map[string]any{"errors": []string{}})
 			return
 		}
 		reply(map[string]any{"data": map[string]any{"keys": keys}})
@@ -131,7 +133,7 @@ func TestSecrets(t *testing.T) {
 		{"list_secrets", "{path: denied/x, default: []}", "error: Failed to list secrets! Vault answered with status 403 (Forbidden)"},
 		{"read_secret", "{path: denied/x}", "error: Failed to read secret! Vault answered with status 403 (Forbidden)"},
 		{"read_secret", "{path: new/../old/app/db}", `error: Failed to read secret! "new/../old/app/db" is not a path of Vault`},
-		{"read_secret", "{path: html/x}", "error: Failed to read secret! the server URL answered with what is not an object of JSON"},
+		{"read_secret", "{path: html/x}", "error: Failed to read secret! the server URL answered with what is not an object of JSON (status 200)"},
 		{"list_secrets", "{path: old/app/}", "{'keys': ['db']}"},
 		{"list_secrets", "{path: new/nope, default: []}", "[]"},
 		{"list_secrets", "{path: new/nope}", "error: Failed to list secrets! Vault answered with status 404 (Not Found)"},

@@ -240,6 +240,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	m, ok := s.data[path]
 	if !ok {
 		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"errors": []}`)
 		return
 	}
 	b, _ := json.Marshal(map[string]any{"data": m})

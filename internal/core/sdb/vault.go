@@ -98,10 +98,18 @@ func (v *Vault) Ask(ctx context.Context, method, path string, body *value.Map) (
 	if status == 0 || status >= 500 {
 		return nil, status, fmt.Errorf("the server %s: %s", PlainURL(v.conf.Str("url")), firstLine(got.Str("error")))
 	}
-	if text := strings.TrimSpace(got.Str("body")); text != "" && status < 400 {
+	if text := strings.TrimSpace(got.Str("body")); text != "" && status < 400 || status == 404 {
 		x, err := value.ParseJSON(text)
 		if answer, _ = x.(*value.Map); err != nil || answer == nil {
-			return nil, status, fmt.Errorf("the server %s answered with what is not an object of JSON", PlainURL(v.conf.Str("url")))
+			return nil, status, fmt.Errorf("the server %s answered with what is not an object of JSON (status %d)", PlainURL(v.conf.Str("url")), status)
+		}
+	}
+	// What does not exist has neither: a path without an engine, or one of another version, does.
+	if status == 404 {
+		for _, key := range []string{"errors", "warnings"} {
+			if list := answer.List(key); list.Len() > 0 {
+				return nil, status, fmt.Errorf("the server %s: %s: %s", PlainURL(v.conf.Str("url")), path, firstLine(value.Str(list.Items[0])))
+			}
 		}
 	}
 	return answer, status, nil
@@ -205,7 +213,7 @@ type Place struct {
 // Where returns where the API has a secret.
 func (v *Vault) Where(ctx context.Context, path string) (Place, error) {
 	meta, status, err := v.Ask(ctx, "GET", "sys/internal/ui/mounts/"+path, nil)
-	if err != nil {
+	if err != nil && status != 404 { // which an old server answers with
 		return Place{}, err
 	}
 	data := meta.Map("data")

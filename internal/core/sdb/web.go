@@ -184,8 +184,11 @@ func (c consul) get(ctx context.Context, key string) (value.Value, error) {
 		return nil, err
 	}
 	answer, status, err := c.ask(ctx, "GET", at, nil)
-	if err != nil || status == 404 {
+	if err != nil {
 		return nil, err
+	}
+	if status == 404 {
+		return nil, NotConsul(c.base, answer)
 	}
 	list, _ := answer.(*value.List)
 	if list.Len() != 1 {
@@ -198,6 +201,15 @@ func (c consul) get(ctx context.Context, key string) (value.Value, error) {
 	}
 	b, err := base64.StdEncoding.DecodeString(text)
 	return string(b), err
+}
+
+// NotConsul is the error of a status 404 that Consul does not send for keys that do not
+// exist: those have an empty body.
+func NotConsul(base string, body value.Value) error {
+	if text, _ := body.(string); strings.TrimSpace(text) != "" {
+		return fmt.Errorf("%s has no keys of Consul: it answered with status 404 and %q", PlainURL(base), firstLine(text))
+	}
+	return nil
 }
 
 func (c consul) set(ctx context.Context, key string, v value.Value) error {

@@ -130,6 +130,9 @@ func TestWebKeys(t *testing.T) {
 	srv := httptest.NewServer(&keys{data: map[string]string{}})
 	defer srv.Close()
 	u, _ := url.Parse(srv.URL)
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	page, _ := url.Parse(other.URL)
 	consul := fmt.Sprintf("{driver: consul, host: %s, port: %s, dc: east, token: t0ken}", u.Hostname(), u.Port())
 	etcd := fmt.Sprintf("{driver: etcd, etcd.host: %s, etcd.port: %s, etcd.username: u, etcd.password: t0ken}", u.Hostname(), u.Port())
 	roundTrip(t, "k: "+consul+"\n", "sdb://k/app/pw d")
@@ -137,6 +140,7 @@ func TestWebKeys(t *testing.T) {
 	for _, tt := range []struct{ conf, uri, want string }{
 		{strings.Replace(consul, "t0ken", "wr0ng", 1), "sdb://k/a", "403"},
 		{strings.Replace(etcd, "t0ken", "wr0ng", 1), "sdb://k/a", "403"},
+		{fmt.Sprintf("{driver: consul, host: %s, port: %s}", page.Hostname(), page.Port()), "sdb://k/a", `has no keys of Consul: it answered with status 404 and "404 page not found"`},
 		{consul, "sdb://k/a/../b", `the key "a/../b" cannot be part of a URL`},
 		{"{driver: consul, port: x}", "sdb://k/a", `"x" is not a port`},
 		{"{driver: consul, scheme: ftp}", "sdb://k/a", `the scheme "ftp" is not http or https`},

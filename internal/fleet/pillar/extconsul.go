@@ -205,7 +205,7 @@ func (j *job) consulKeys(ctx context.Context, conf *value.Map, root string) ([]c
 	list, ok := got.At("dict").(*value.List)
 	switch status, _ := value.AsInt(got.At("status")); {
 	case status == 404:
-		return nil, nil
+		return nil, sdb.NotConsul(at.String(), got.At("body"))
 	case value.Truth(got.At("error")) || status != 200:
 		return nil, fmt.Errorf("%s: %s", sdb.PlainURL(at.String()), firstLine(got.Str("error")))
 	case !ok:

@@ -146,8 +146,18 @@ func fakeVault(t *testing.T, logins *atomic.Int32) string {
 			fmt.Fprint(w, `{"data": {"pw": "1"}}`)
 		case "/v1/denied":
 			w.WriteHeader(http.StatusForbidden)
+		case "/v1/typo":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"errors": ["no handler for route \"typo\""]}`)
+		case "/v1/hidden":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"errors": [], "warnings": ["Invalid path for a versioned K/V secrets engine"]}`)
+		case "/v1/html":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `<html>`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"errors": []}`)
 		}
 	}))
 	t.Cleanup(srv.Close)
@@ -168,6 +178,9 @@ func TestExtVault(t *testing.T) {
 		{token, "{conf: path=old/minion1, nesting_key: vault}", "{'vault': {'pw': '1'}}", ""},
 		{token, "path=secret/{pillar[nope]}", "{}", "Could not resolve pillar path pattern"},
 		{token, "path=denied", "", "the secret denied: Vault answered with status 403"},
+		{token, "path=typo", "", "typo: no handler for route"},
+		{token, "path=hidden", "", "hidden: Invalid path for a versioned K/V secrets engine"},
+		{token, "path=html", "", "answered with what is not an object of JSON (status 404)"},
 		{token, "path=secret/../{minion}", "{}", "is not a path of Vault"},
 		{token, "secret", "", "it has no path="},
 		{"{method: approle, role_id: role, secret_id: plugh}", "path=old/minion1", "", "the log-in by AppRole failed with status 400"},

@@ -19,21 +19,26 @@ import (
 	"brine/internal/py/yamlsalt"
 )
 
-// fetch asks a service for JSON. notFound is whether it has nothing there.
-func (j *job) fetch(ctx context.Context, at string, kw *value.Map) (v value.Value, notFound bool, err error) {
+// fetch asks a service for JSON. Where it has nothing, none is what it says of that, empty if
+// that is not an object of JSON; else nil.
+func (j *job) fetch(ctx context.Context, at string, kw *value.Map) (v value.Value, none *value.Map, err error) {
 	kw = kw.Copy()
 	kw.Set("decode_type", "json")
 	got, err := sdb.Query(ctx, j.env, at, kw)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	if status, _ := value.AsInt(got.At("status")); status == 404 {
-		return nil, true, nil
+		said, _ := value.ParseJSON(got.Str("body"))
+		if none, _ = said.(*value.Map); none == nil {
+			none = value.NewMap(0)
+		}
+		return nil, none, nil
 	}
 	if value.Truth(got.At("error")) {
-		return nil, false, fmt.Errorf("%s: %s", sdb.PlainURL(at), firstLine(got.Str("error")))
+		return nil, nil, fmt.Errorf("%s: %s", sdb.PlainURL(at), firstLine(got.Str("error")))
 	}
-	return got.At("dict"), false, nil
+	return got.At("dict"), nil, nil
 }
 
 // webBase checks the address of a service.
@@ -77,11 +82,15 @@ func (j *job) extForeman(ctx context.Context, _ *value.Map, a extArgs) (value.Ma
 	if cert, key := option("certfile", nil), option("keyfile", nil); cert != nil && key != nil {
 		kw.Set("cert", value.NewList(cert, key))
 	}
-	v, unknown, err := j.fetch(ctx, base+"/hosts/"+id, kw)
+	v, none, err := j.fetch(ctx, base+"/hosts/"+id, kw)
 	if err != nil {
 		return nil, err
 	}
-	if unknown {
+	if none != nil {
+		// What is not its API answers with 404 as well, in another form.
+		if none.Map("error") == nil {
+			return nil, fmt.Errorf("%s has no API of Foreman: it answered with status 404", sdb.PlainURL(base))
+		}
 		j.warn(source.Pos{}, "ext_pillar foreman: %s does not know the host %s", sdb.PlainURL(base), j.env.ID)
 		return nil, nil
 	}
@@ -133,13 +142,13 @@ func (n *netbox) all(ctx context.Context, path string, params url.Values) (*valu
 	at := n.base + path + "/?" + params.Encode()
 	out := value.NewList()
 	for range maxPages {
-		v, unknown, err := n.j.fetch(ctx, at, n.kw)
+		v, none, err := n.j.fetch(ctx, at, n.kw)
 		if err != nil {
 			return nil, err
 		}
 		m, _ := v.(*value.Map)
 		list := m.List("results")
-		if unknown || list == nil {
+		if none != nil || list == nil {
 			return nil, fmt.Errorf("%s did not answer with a list", sdb.PlainURL(at))
 		}
 		for _, x := range list.Items {

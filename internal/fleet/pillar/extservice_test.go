@@ -27,8 +27,12 @@ func TestExtForeman(t *testing.T) {
 			fmt.Fprint(w, `{"name": "minion1", "hostgroup_name": "web", "all_parameters": [{"name": "ntp", "value": "a"}, {"name": "n", "value": 2}]}`)
 		case req.URL.Path == "/list/hosts/minion1":
 			fmt.Fprint(w, `[]`)
+		case req.URL.Path == "/empty/hosts/minion1":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error": {"message": "Resource host not found by id 'minion1'"}}`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"status": 404, "error": "Not Found"}`)
 		}
 	}))
 	defer srv.Close()
@@ -38,7 +42,8 @@ func TestExtForeman(t *testing.T) {
 		{"{foreman: {only: [name]}}", "{'name': 'minion1'}", ""},
 	})
 	checkExt(t, base+"\nforeman.lookup_parameters: false", []extCase{{"{foreman: {only: [parameters, name]}}", "{'name': 'minion1'}", ""}})
-	checkExt(t, strings.Replace(base, "/api/", "/none", 1), []extCase{{"{foreman: {}}", "{}", "does not know the host minion1"}})
+	checkExt(t, strings.Replace(base, "/api/", "/empty", 1), []extCase{{"{foreman: {}}", "{}", "does not know the host minion1"}})
+	checkExt(t, strings.Replace(base, "/api/", "/none", 1), []extCase{{"{foreman: {}}", "", "/none has no API of Foreman: it answered with status 404"}})
 	checkExt(t, strings.Replace(base, "/api/", "/list", 1), []extCase{{"{foreman: {}}", "", "answered with a list instead of a host"}})
 	checkExt(t, "foreman.url: "+srv.URL+"/api\nforeman.password: plugh", []extCase{{"{foreman: {}}", "", "401"}})
 	checkExt(t, "foreman.url: nope", []extCase{{"{foreman: {}}", "", `foreman.url: "nope" is not an http or https URL`}})
