@@ -63,8 +63,13 @@ func TestRows(t *testing.T) {
 					t.Errorf("%s has not the one function of its kind", where)
 				}
 				args := map[string]bool{}
-				optional := ""
+				optional, byName := "", ""
 				for _, a := range s.Args {
+					if a.KwOnly {
+						byName = a.Name
+					} else if byName != "" && kind != fun.State { // states have no positions
+						t.Errorf("%s: %s is given by name alone, and stands before %s: it takes its position", where, byName, a.Name)
+					}
 					if a.Name == "" || a.Doc == "" {
 						t.Errorf("%s: the argument %q has no Doc", where, a.Name)
 					}

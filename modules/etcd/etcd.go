@@ -19,10 +19,13 @@ func Module() fun.Module {
 	return fun.Module{Name: "etcd", Kind: fun.Exec, Doc: "Read and write keys of etcd.", Specs: specs}
 }
 
-// A Server says where etcd is. The profile is that of the configuration, or of the pillar;
-// without one the options that begin with "etcd." count.
+// A Profile names the settings of a server: an option, or a key of the pillar.
+type Profile struct {
+	Profile string `arg:"profile" doc:"the option, or key of the pillar, with etcd.host, etcd.port, ...; default: the options that begin so"`
+}
+
+// A Server is what counts instead of settings of the profile.
 type Server struct {
-	Profile    string      `arg:"profile" doc:"the option, or key of the pillar, with the settings etcd.host, etcd.port, ..."`
 	Host       string      `arg:"host,kw" doc:"instead of etcd.host"`
 	Port       value.Value `arg:"port,kw,str" doc:"instead of etcd.port"`
 	Username   string      `arg:"username,kw" doc:"instead of etcd.username"`
@@ -37,24 +40,21 @@ type Server struct {
 //
 // Salt: salt/utils/etcd_util.py get_conn. Difference: a profile that does not exist is an
 // error; Salt asks the server on this machine then.
-func Open(ctx context.Context, env *fun.Env, s *Server) (*sdb.Etcd, error) {
+func Open(ctx context.Context, env *fun.Env, p Profile, s *Server) (*sdb.Etcd, error) {
 	conf := value.NewMap(8)
 	pillar, _ := env.Pillar.(*value.Map)
 	var from []*value.Map
-	if s.Profile == "" {
+	if p.Profile == "" {
 		from = []*value.Map{pillar.Map("master"), pillar, env.Opts}
 	} else {
-		p := env.Opts.Map(s.Profile)
-		if p == nil {
-			p = pillar.Map(s.Profile)
+		for _, m := range []*value.Map{pillar.Map("master"), pillar, env.Opts} {
+			if m.Map(p.Profile) != nil {
+				from = []*value.Map{m.Map(p.Profile)}
+			}
 		}
-		if p == nil {
-			p = pillar.Map("master").Map(s.Profile)
+		if from == nil {
+			return nil, fun.Errorf("neither the configuration nor the pillar has a profile %q", p.Profile)
 		}
-		if p == nil {
-			return nil, fun.Errorf("neither the configuration nor the pillar has a profile %q", s.Profile)
-		}
-		from = []*value.Map{p}
 	}
 	for _, m := range from {
 		for k, v := range m.All() {
@@ -89,33 +89,47 @@ type keyArgs struct {
 type getArgs struct {
 	keyArgs
 	Recurse bool `arg:"recurse" doc:"return what is below it, as nested mappings"`
+	Profile
+	Server
+}
+
+type rmArgs struct {
+	keyArgs
+	Recurse bool `arg:"recurse" doc:"remove what is below it, too"`
+	Profile
 	Server
 }
 
 type setArgs struct {
 	keyArgs
 	Value value.Value `arg:"value,required" doc:"its value"`
-	Server
+	Profile
 	TTL value.Value `arg:"ttl,int" doc:"for how long it stays, in seconds; default: for ever"`
 	Dir bool        `arg:"directory" doc:"make a directory, which version 2 has"`
+	Server
 }
 
 type updateArgs struct {
 	_      fun.Arguments
 	Fields *value.Map `arg:"fields,required" doc:"values by key; mappings are keys below"`
 	Path   string     `arg:"path" doc:"above all of them"`
+	Profile
 	Server
 }
 
 type watchArgs struct {
-	getArgs
+	keyArgs
+	Recurse bool `arg:"recurse" doc:"watch what is below it, too"`
+	Profile
 	Timeout time.Duration `arg:"timeout" unit:"s" doc:"how long to wait; default: for ever"`
 	Index   int64         `arg:"index" doc:"a change of this revision or later counts, too"`
+	Server
 }
 
 type pathArgs struct {
 	_    fun.Arguments
 	Path string `arg:"path" default:"/" doc:"the path"`
+	Profile
 	Server
 }
 
@@ -132,8 +146,8 @@ var specs = []fun.Spec{
 
 // with opens the server and returns what f does. What goes wrong is an error, where Salt
 // logs it and returns None.
-func with(ctx context.Context, c *fun.Call, s *Server, f func(e *sdb.Etcd) (value.Value, error)) (fun.Result, error) {
-	e, err := Open(ctx, c.Env, s)
+func with(ctx context.Context, c *fun.Call, p Profile, s *Server, f func(e *sdb.Etcd) (value.Value, error)) (fun.Result, error) {
+	e, err := Open(ctx, c.Env, p, s)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -153,7 +167,7 @@ func orNone(m *value.Map, err error) (value.Value, error) {
 }
 
 func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
 		if a.Recurse {
 			return orNone(e.Tree(ctx, a.Key))
 		}
@@ -179,7 +193,7 @@ func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
 		if !a.Dir {
 			return e.Set(ctx, a.Key, a.Value, ttl)
 		}
@@ -215,7 +229,7 @@ func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error)
 	if all.Has("") {
 		return fun.Result{}, fun.Errorf("fields is empty, and there is no path: there is nothing to write")
 	}
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
 		out := value.NewMap(all.Len())
 		for k, v := range all.All() {
 			key := k.(string)
@@ -250,7 +264,7 @@ func names(m *value.Map) []string {
 }
 
 func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
 		k, err := e.Watch(ctx, a.Key, a.Recurse, a.Timeout, a.Index)
 		if err != nil {
 			return nil, err
@@ -273,7 +287,7 @@ func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
 }
 
 func ls(ctx context.Context, c *fun.Call, a *pathArgs) (fun.Result, error) {
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
 		m, err := e.List(ctx, a.Path)
 		switch {
 		case err != nil:
@@ -285,8 +299,8 @@ func ls(ctx context.Context, c *fun.Call, a *pathArgs) (fun.Result, error) {
 	})
 }
 
-func rm(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
+func rm(ctx context.Context, c *fun.Call, a *rmArgs) (fun.Result, error) {
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) {
 		removed, err := e.Remove(ctx, a.Key, a.Recurse)
 		if !removed || err != nil {
 			return nil, err
@@ -296,5 +310,5 @@ func rm(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 }
 
 func tree(ctx context.Context, c *fun.Call, a *pathArgs) (fun.Result, error) {
-	return with(ctx, c, &a.Server, func(e *sdb.Etcd) (value.Value, error) { return orNone(e.Tree(ctx, a.Path)) })
+	return with(ctx, c, a.Profile, &a.Server, func(e *sdb.Etcd) (value.Value, error) { return orNone(e.Tree(ctx, a.Path)) })
 }

@@ -138,13 +138,35 @@ func TestWatch(t *testing.T) {
 		{"rm", "{key: /w/a, profile: e}", "'key': '/w/a', 'value': None, 'changed': True"},
 	} {
 		done := make(chan string)
-		go func() { done <- calltest.Call(t, env, "etcd.watch", "{key: /w, recurse: true, timeout: 60, profile: e}") }()
+		go func() {
+			done <- calltest.Call(t, env, "etcd.watch", "{key: /w, recurse: true, timeout: 60, profile: e}")
+		}()
 		time.Sleep(200 * time.Millisecond)
 		if got := calltest.Call(t, rig(t, fmt.Sprintf("e: {etcd.host: 127.0.0.1, etcd.port: %d, etcd.require_v2: false}", srv.Port)), "etcd."+tt.does, tt.args); strings.HasPrefix(got, "error") {
 			t.Fatal(got)
 		}
 		if got := <-done; !strings.Contains(got, tt.want) {
 			t.Errorf("%s %s: %s, want %s", tt.does, tt.args, got, tt.want)
+		}
+	}
+}
+
+// Positions are those of Salt's functions.
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	table := fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "etcd", Load: etcd.Module}})
+	for name, want := range map[string]string{
+		"get": "key recurse profile", "set": "key value profile ttl directory", "update": "fields path profile",
+		"watch": "key recurse profile timeout index", "ls": "path profile", "rm": "key recurse profile", "tree": "path profile",
+	} {
+		var got []string
+		for _, a := range table.Spec(fun.Exec, "etcd."+name).Args {
+			if !a.KwOnly {
+				got = append(got, a.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("etcd.%s has %s, want %s", name, got, want)
 		}
 	}
 }

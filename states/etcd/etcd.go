@@ -29,6 +29,7 @@ func States() fun.Module {
 type directoryArgs struct {
 	_ fun.Arguments
 	_ string `arg:"name,required" doc:"the directory"`
+	etcd.Profile
 	etcd.Server
 }
 
@@ -36,6 +37,7 @@ type rmArgs struct {
 	_       fun.Arguments
 	_       string `arg:"name,required" doc:"the key"`
 	Recurse bool   `arg:"recurse" doc:"remove what is below it, too"`
+	etcd.Profile
 	etcd.Server
 }
 
@@ -43,8 +45,9 @@ type setArgs struct {
 	_     fun.Arguments
 	_     string      `arg:"name,required" doc:"the key"`
 	Value value.Value `arg:"value,required" doc:"its value"`
-	etcd.Server
+	etcd.Profile
 	TTL value.Value `arg:"ttl,int" doc:"for how long it stays, in seconds; default: for ever"`
+	etcd.Server
 }
 
 // waits does nothing: what it stands for runs by mod_watch.
@@ -66,8 +69,8 @@ func modWatch(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // found is the key of the call as it is; nil where there is none.
-func found(ctx context.Context, c *fun.Call, s *etcd.Server) (*sdb.Etcd, *sdb.EtcdKey, error) {
-	e, err := etcd.Open(ctx, c.Env, s)
+func found(ctx context.Context, c *fun.Call, p etcd.Profile, s *etcd.Server) (*sdb.Etcd, *sdb.EtcdKey, error) {
+	e, err := etcd.Open(ctx, c.Env, p, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +87,7 @@ func set(ctx context.Context, c *fun.Call, a *setArgs) fun.Ret {
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	e, k, err := found(ctx, c, &a.Server)
+	e, k, err := found(ctx, c, a.Profile, &a.Server)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -117,7 +120,7 @@ func set(ctx context.Context, c *fun.Call, a *setArgs) fun.Ret {
 // Salt: salt/states/etcd_mod.py directory. Differences: a dry run makes nothing, an empty
 // directory exists, a key with a value is not replaced, and what goes wrong fails.
 func directory(ctx context.Context, c *fun.Call, a *directoryArgs) fun.Ret {
-	e, k, err := found(ctx, c, &a.Server)
+	e, k, err := found(ctx, c, a.Profile, &a.Server)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -143,7 +146,7 @@ func directory(ctx context.Context, c *fun.Call, a *directoryArgs) fun.Ret {
 // Salt: salt/states/etcd_mod.py rm. Differences: a dry run removes nothing, a key with a
 // value of version 2 is removed, and what cannot be removed fails.
 func rm(ctx context.Context, c *fun.Call, a *rmArgs) fun.Ret {
-	e, k, err := found(ctx, c, &a.Server)
+	e, k, err := found(ctx, c, a.Profile, &a.Server)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
