@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,7 +46,7 @@ func NewGit(o EnvOptions) *Git {
 	})
 	g := &Git{backends: map[string]*gitfs.Backend{}, formulas: map[string]*formula.Backend{}}
 	g.store = &gitfs.Store{
-		Dir: filepath.Join(o.Config.CacheDir, "gitfs"), Now: o.Host.Now, Warn: warn,
+		Dir: filepath.Join(o.Config.CacheDir, "gitfs"), Now: o.Host.Now, Warn: warn, Run: o.Host.Run,
 		Dial: func(ctx context.Context, to gitfs.SSHTarget, command string) (io.ReadWriteCloser, error) {
 			d, err := dialer()
 			if err != nil {
@@ -83,11 +84,12 @@ type lastCommand struct {
 // Close ends the command and the connection.
 func (l *lastCommand) Close() error { return errors.Join(l.ReadWriteCloser.Close(), l.c.Close()) }
 
-// backend returns the backend of a configuration.
-func (g *Git) backend(opts *value.Map) *gitfs.Backend {
+// backend returns the backend of a role in a configuration.
+func (g *Git) backend(role string, opts *value.Map) *gitfs.Backend {
 	var key strings.Builder
+	key.WriteString(role)
 	for k, v := range opts.All() {
-		if strings.HasPrefix(value.Str(k), "gitfs_") || value.Str(k) == "saltenv" {
+		if strings.HasPrefix(value.Str(k), role+"_") || value.Str(k) == "saltenv" {
 			key.WriteString(value.Repr(k) + value.Repr(v))
 		}
 	}
@@ -95,7 +97,7 @@ func (g *Git) backend(opts *value.Map) *gitfs.Backend {
 	defer g.mu.Unlock()
 	b := g.backends[key.String()]
 	if b == nil {
-		b = gitfs.NewBackend(g.store, opts, saltEnv(opts))
+		b = gitfs.NewBackend(g.store, role, opts, saltEnv(opts))
 		g.backends[key.String()] = b
 	}
 	return b
@@ -108,17 +110,18 @@ func (g *Git) Backends(opts *value.Map, roots *fileserver.Roots) []fileserver.Ba
 		return []fileserver.Backend{roots.Backend()}
 	}
 	var out []fileserver.Backend
-	if !gitfs.Serves(opts) {
+	if !gitfs.Serves(opts, gitfs.FileRoles()...) {
 		out = append(out, roots.Backend())
 		opts = value.NewMap(0)
 	}
 	l := opts.List("fileserver_backend")
 	for i := range l.Len() {
-		switch value.Str(l.Items[i]) {
-		case "roots":
+		name := value.Str(l.Items[i])
+		switch {
+		case name == "roots":
 			out = append(out, roots.Backend())
-		case "gitfs":
-			out = append(out, g.backend(opts))
+		case slices.Contains(gitfs.FileRoles(), name):
+			out = append(out, g.backend(name, opts))
 		}
 	}
 	if f := g.formula(roots); f != nil {
@@ -189,11 +192,10 @@ func (g *Git) formula(roots *fileserver.Roots) *formula.Backend {
 // where there is none. It fails where the configuration is wrong, or a remote can neither be
 // reached nor is in the cache.
 func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error) {
-	if err := gitfs.CheckGlobals(opts, gitfs.Files); err != nil {
-		return nil, err
-	}
-	if err := gitfs.CheckGlobals(opts, gitfs.Pillar); err != nil {
-		return nil, err
+	for _, role := range append(gitfs.FileRoles(), gitfs.Pillar) {
+		if err := gitfs.CheckGlobals(opts, role); err != nil {
+			return nil, err
+		}
 	}
 	var all *value.List
 	for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {

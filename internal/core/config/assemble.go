@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -239,7 +240,7 @@ func below(path, root string) bool {
 }
 
 // Backends returns the file server backends that there are.
-func Backends() []string { return []string{"roots", "gitfs"} }
+func Backends() []string { return []string{"roots", "gitfs", "hgfs", "svnfs"} }
 
 // backends replaces the old names of file server backends with the current
 // ones, and warns of backends that are not supported.
@@ -255,13 +256,13 @@ func (l *loader) backends(opts *value.Map) {
 			name += "fs"
 			list.Items[i] = name
 		}
-		if name != "roots" && name != "gitfs" && l.given.Has("fileserver_backend") {
+		if !slices.Contains(Backends(), name) && l.given.Has("fileserver_backend") {
 			pos := list.PosAt(i)
 			if why := absent.ReasonSuffix(absent.FileServer, name); why != "" {
 				l.warn(pos, "fileserver_backend %q is not supported%s", name, why)
 				continue
 			}
-			l.warn(pos, "fileserver_backend %q is not supported%s; there are roots and gitfs", name, source.DidYouMean(name, Backends()))
+			l.warn(pos, "fileserver_backend %q is not supported%s; there are %s", name, source.DidYouMean(name, Backends()), strings.Join(Backends(), ", "))
 		}
 	}
 }

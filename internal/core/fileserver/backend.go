@@ -59,8 +59,8 @@ func (s *Server) Only(names ...string) (*Server, error) {
 	have := s.Names()
 	var picked []Backend
 	for _, name := range names {
-		if name == "git" {
-			name = "gitfs"
+		if name == "git" || name == "hg" || name == "svn" {
+			name += "fs"
 		}
 		i := slices.Index(have, name)
 		if i < 0 {

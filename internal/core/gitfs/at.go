@@ -181,8 +181,11 @@ func (s *Store) pillarCommit(ctx context.Context, r *Remote, asked string) (env,
 	return env, ref, commit, ok, err
 }
 
-// Serves reports whether files come from gitfs.
-func Serves(opts *value.Map) bool {
+// Serves reports whether files come from one of the roles; without any, from gitfs.
+func Serves(opts *value.Map, roles ...string) bool {
+	if len(roles) == 0 {
+		roles = []string{Files}
+	}
 	l := opts.List("fileserver_backend")
-	return l != nil && slices.ContainsFunc(l.Items, func(v value.Value) bool { return value.Str(v) == Files })
+	return l != nil && slices.ContainsFunc(l.Items, func(v value.Value) bool { return slices.Contains(roles, value.Str(v)) })
 }

@@ -1,9 +1,10 @@
-// Package gitfs serves salt:// and pillars from git repositories.
+// Package gitfs serves salt:// and pillars from git repositories, and salt:// from those of
+// Mercurial and Subversion, by their programs.
 //
 // [Parse] reads remotes from the configuration. A [Store] keeps, below one
 // directory, a cache of each remote: a bare repository, the refs of the last
 // update, and the files of the commits that were used. [Backend] is
-// fileserver_backend gitfs; [Store.Pillars] are the directories of git_pillar. A
+// fileserver_backend gitfs, hgfs or svnfs; [Store.Pillars] are the directories of git_pillar. A
 // run sees each remote as it was when the run first looked.
 //
 // What a repository has is not trusted: names that lead out of a tree, links that
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"brine/internal/core/fileserver"
+	"brine/internal/core/host"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -31,7 +33,9 @@ import (
 type Store struct {
 	Dir  string // of the caches
 	Dial Dialer // for remotes over SSH; nil: there are none
-	Now  func() time.Time
+	// Run runs the clients of other systems than git; nil: there are none.
+	Run func(ctx context.Context, c host.Cmd) (host.Output, error)
+	Now func() time.Time
 	// Warn warns the person.
 	Warn func(text string)
 
@@ -51,11 +55,11 @@ type seen struct {
 func (s *Store) of(r *Remote) *seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := fmt.Sprint(r.URL, r.Refspecs)
+	key := r.key()
 	x := s.seen[key]
 	if x == nil {
 		x = &seen{}
-		x.c, x.err = newCache(s.Dir, r)
+		x.c, x.err = newCache(s.Dir, r, programOf(r, s.Run))
 		if s.seen == nil {
 			s.seen = map[string]*seen{}
 		}
@@ -138,6 +142,9 @@ func (s *Store) commit(ctx context.Context, r *Remote, ref string) (commit strin
 		return "", false, err
 	}
 	commit, ok = r.resolve(ref, st.Refs, func(hash string) (string, bool) {
+		if c.vcs != nil {
+			return "", false
+		}
 		o, err := c.open()
 		if err != nil {
 			return "", false
@@ -184,8 +191,9 @@ func (s *Store) Root(r *Remote, ref, tree, root string) string {
 	return dir
 }
 
-// A Backend is fileserver_backend gitfs.
+// A Backend is fileserver_backend gitfs, hgfs or svnfs.
 type Backend struct {
+	role    string
 	store   *Store
 	remotes []*Remote
 	err     error // of the configuration
@@ -201,14 +209,14 @@ type answer struct {
 
 var _ fileserver.Remote = (*Backend)(nil)
 
-// NewBackend returns the backend of gitfs_remotes. Faults of the configuration
-// are what it answers to everything.
-func NewBackend(store *Store, opts *value.Map, saltenv string) *Backend {
-	b := &Backend{store: store, dirs: map[string]answer{}}
-	if b.err = CheckGlobals(opts, Files); b.err != nil {
+// NewBackend returns the backend of a role, of its option ROLE_remotes. Faults of the
+// configuration are what it answers to everything.
+func NewBackend(store *Store, role string, opts *value.Map, saltenv string) *Backend {
+	b := &Backend{role: role, store: store, dirs: map[string]answer{}}
+	if b.err = CheckGlobals(opts, role); b.err != nil {
 		return b
 	}
-	if b.remotes, b.err = Parse(opts, Files, opts.At("gitfs_remotes")); b.err == nil {
+	if b.remotes, b.err = Parse(opts, role, opts.At(role+"_remotes")); b.err == nil && role == Files {
 		b.err = pin(b.remotes, opts, saltenv)
 	}
 	return b
@@ -217,8 +225,8 @@ func NewBackend(store *Store, opts *value.Map, saltenv string) *Backend {
 // Err is what is wrong with the configuration.
 func (b *Backend) Err() error { return b.err }
 
-// Name is "gitfs".
-func (b *Backend) Name() string { return Files }
+// Name is the role.
+func (b *Backend) Name() string { return b.role }
 
 // each calls f for each remote with its refs. Those that have to be fetched are
 // fetched side by side first.
@@ -425,6 +433,10 @@ func (b *Backend) warnNoBase(ctx context.Context) {
 		}
 	}
 	slices.Sort(have)
-	b.store.warn("no remote of gitfs has the environment base: gitfs remote %s has no branch, tag or commit %q (option base or gitfs_base)%s; its branches are %s",
-		r.Label(), r.Base, source.DidYouMean(r.Base, have), strings.Join(have[:min(len(have), 10)], ", "))
+	if b.role == Subversion {
+		b.store.warn("no remote of svnfs has the environment base: svnfs remote %s has no directory %q (option trunk or svnfs_trunk)", r.Label(), r.Trunk)
+		return
+	}
+	b.store.warn("no remote of %s has the environment base: %[1]s remote %s has no branch, tag or commit %q (option base or %[1]s_base)%s; its branches are %s",
+		b.role, r.Label(), r.Base, source.DidYouMean(r.Base, have), strings.Join(have[:min(len(have), 10)], ", "))
 }

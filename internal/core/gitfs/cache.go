@@ -32,7 +32,8 @@ import (
 type cache struct {
 	dir   string
 	r     *Remote
-	local string // the repository itself, where it is on this machine
+	local string  // the repository itself, where it is on this machine
+	vcs   program // what fetches it; nil: this package does, from git
 }
 
 // state is refs.json.
@@ -54,9 +55,15 @@ const keepTrees = 7 * 24 * time.Hour
 const maxPacks = 50
 
 // newCache returns the cache of a remote below dir.
-func newCache(dir string, r *Remote) (*cache, error) {
-	sum := sha256.Sum256([]byte(fmt.Sprint(r.URL, r.Refspecs)))
-	c := &cache{dir: filepath.Join(dir, hex.EncodeToString(sum[:12])), r: r}
+func newCache(dir string, r *Remote, vcs program) (*cache, error) {
+	sum := sha256.Sum256([]byte(r.key()))
+	if r.Role == Mercurial || r.Role == Subversion {
+		dir = filepath.Join(filepath.Dir(dir), r.Role)
+	}
+	c := &cache{dir: filepath.Join(dir, hex.EncodeToString(sum[:12])), r: r, vcs: vcs}
+	if vcs != nil {
+		return c, nil
+	}
 	if scheme, err := schemeOf(r.URL); err == nil && scheme == "file" {
 		p := r.URL
 		if strings.Contains(p, "://") {
@@ -153,9 +160,13 @@ func (c *cache) update(ctx context.Context, dial Dialer, now time.Time) (*state,
 	}
 	defer unlock()
 	s := &state{URL: c.r.URL, Fetched: now.UTC(), Refs: map[string]string{}}
-	if c.local != "" {
+	switch {
+	case c.vcs != nil:
+		s.Repo = "repo-" + c.r.Role
+		s.Refs, err = c.vcs.refs(ctx, c.repo(s))
+	case c.local != "":
 		err = c.readLocal(s)
-	} else {
+	default:
 		err = c.fetch(ctx, dial, s)
 	}
 	if err != nil {
@@ -428,17 +439,12 @@ func (c *cache) tree(ctx context.Context, commit string, now time.Time) (string,
 	if err := os.MkdirAll(c.trees(), 0o700); err != nil {
 		return "", nil, err
 	}
-	o, err := c.open()
-	if err != nil {
-		return "", nil, err
-	}
-	defer o.Close()
 	tmp, err := os.MkdirTemp(c.trees(), "new-")
 	if err != nil {
 		return "", nil, err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	if notes, err = checkoutTree(ctx, o, commit, tmp); err != nil {
+	if notes, err = c.files(ctx, commit, tmp); err != nil {
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
@@ -458,6 +464,19 @@ func (c *cache) tree(ctx context.Context, commit string, now time.Time) (string,
 		return "", nil, err
 	}
 	return dir, notes, nil
+}
+
+// files writes the files of a commit to the empty directory dir.
+func (c *cache) files(ctx context.Context, commit, dir string) (notes []string, err error) {
+	if c.vcs != nil {
+		return exported(ctx, c.vcs, c.repo(c.read()), commit, dir)
+	}
+	o, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return checkoutTree(ctx, o, commit, dir)
 }
 
 // writeFile writes a file that is whole or not there.

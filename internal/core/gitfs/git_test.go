@@ -176,7 +176,7 @@ func (f *fixture) server(t testing.TB, conf string, at ...string) *fileserver.Se
 	if len(at) > 0 {
 		opts.Set("gitfs_at", value.Strings(at...))
 	}
-	return fileserver.Over(host.NewLocal(), &fileserver.Roots{}, NewBackend(f.Store, opts, "base"))
+	return fileserver.Over(host.NewLocal(), &fileserver.Roots{}, NewBackend(f.Store, Files, opts, "base"))
 }
 
 func read(t testing.TB, s *fileserver.Server, env, p string) string {
@@ -508,7 +508,7 @@ func TestKills(t *testing.T) {
 		}
 		cancel()
 		if i%2 == 0 { // what a killed update left is usable without the remote
-			b := NewBackend(newStore(t, dir).Store, load(t, strings.Replace(conf, "interval: 0", "interval: 1000000", 1)), "base")
+			b := NewBackend(newStore(t, dir).Store, Files, load(t, strings.Replace(conf, "interval: 0", "interval: 1000000", 1)), "base")
 			s := fileserver.Over(host.NewLocal(), &fileserver.Roots{}, b)
 			if got := read(t, s, "base", "a"); strings.HasPrefix(got, "error") {
 				t.Fatalf("after kill %d: %s", i, got)

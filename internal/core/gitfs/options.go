@@ -15,9 +15,14 @@ import (
 
 // The roles of remotes: which options there are depends on it.
 const (
-	Files  = "gitfs"
-	Pillar = "git_pillar"
+	Files      = "gitfs"
+	Pillar     = "git_pillar"
+	Mercurial  = "hgfs"
+	Subversion = "svnfs"
 )
+
+// FileRoles are the roles of file server backends.
+func FileRoles() []string { return []string{Files, Mercurial, Subversion} }
 
 // A Remote is one repository as the configuration has it.
 type Remote struct {
@@ -37,6 +42,9 @@ type Remote struct {
 	Interval         time.Duration // between updates
 
 	Branch, Env string // of a pillar
+
+	BranchMethod          string // of Mercurial: branches, bookmarks or mixed
+	Trunk, Branches, Tags string // of Subversion: directories
 
 	Auth Auth
 	// At is a commit, tag or branch that saltenv AtEnv has instead of its own.
@@ -73,16 +81,23 @@ var (
 			"base", "branch", "env", "fallback", "insecure_auth", "passphrase", "password", "privkey", "pubkey", "refspecs", "root",
 			"ssl_verify", "update_interval", "user",
 		},
+		Mercurial:  {"base", "branch_method", "mountpoint", "root", "saltenv_blacklist", "saltenv_whitelist", "update_interval"},
+		Subversion: {"branches", "mountpoint", "root", "saltenv_blacklist", "saltenv_whitelist", "tags", "trunk", "update_interval"},
 	}
 	remoteOnly = map[string][]string{
-		Files:  {"all_saltenvs", "name", "saltenv"},
-		Pillar: {"all_saltenvs", "mountpoint", "name"},
+		Files:      {"all_saltenvs", "name", "saltenv"},
+		Pillar:     {"all_saltenvs", "mountpoint", "name"},
+		Mercurial:  {"name"},
+		Subversion: {"name"},
 	}
 	globalOnly = map[string][]string{
-		Files:  {"global_lock", "provider", "remotes", "saltenv"},
-		Pillar: {"global_lock", "includes", "provider", "verify_config"},
+		Files:      {"global_lock", "provider", "remotes", "saltenv"},
+		Pillar:     {"global_lock", "includes", "provider", "verify_config"},
+		Mercurial:  {"remotes"},
+		Subversion: {"remotes"},
 	}
-	refTypes = []string{"branch", "tag", "sha"}
+	refTypes      = []string{"branch", "tag", "sha"}
+	branchMethods = []string{"branches", "bookmarks", "mixed"}
 )
 
 // CheckGlobals returns an error for each option of a role that does not exist.
@@ -249,7 +264,20 @@ func (p *parser) fill(r *Remote, rawURL string) {
 	}
 	r.Interval = p.seconds("update_interval", 60)
 	r.SaltEnvs = map[string]EnvOptions{}
-	if p.role == Files {
+	switch p.role {
+	case Mercurial:
+		r.Base, r.BranchMethod = p.str("base", "default"), p.str("branch_method", "branches")
+		if !slices.Contains(branchMethods, r.BranchMethod) {
+			p.fail("branch_method", "branch_method %q%s; there are %s", r.BranchMethod, source.DidYouMean(r.BranchMethod, branchMethods), strings.Join(branchMethods, ", "))
+		}
+		p.plainURL(r, rawURL, []string{"file", "http", "https", "ssh"}, "[auth] in the file .hgrc of who runs brine")
+		return
+	case Subversion:
+		r.Base = "base"
+		r.Trunk, r.Branches, r.Tags = p.below("trunk"), p.below("branches"), p.below("tags")
+		p.plainURL(r, rawURL, []string{"file", "http", "https", "svn", "svn+ssh"}, "'svn info' once by who runs brine, which keeps it")
+		return
+	case Files:
 		p.saltenvs(r, p.opts.At("gitfs_saltenv"))
 		p.saltenvs(r, p.conf.At("saltenv"))
 	}
@@ -261,6 +289,42 @@ func (p *parser) fill(r *Remote, rawURL string) {
 		p.fail("pubkey", "pubkey needs privkey, the private key of the pair")
 	}
 	p.url(r, rawURL)
+}
+
+// below reads a directory of a repository, which is called as its option if that is not set.
+func (p *parser) below(key string) string {
+	if strings.HasPrefix(p.str(key, key), "/") {
+		p.fail(key, "%s must be a path in the repository, not %s", key, p.str(key, key))
+	}
+	return p.path(key, p.str(key, key))
+}
+
+// plainURL reads a URL for a program, whose arguments everybody on the machine sees.
+func (p *parser) plainURL(r *Remote, raw string, schemes []string, instead string) {
+	r.URL = raw
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || strings.ContainsAny(raw, "\x00\n\r") || strings.HasPrefix(raw, "-"):
+		p.fail("", "remote %s: not a URL", shownURL(raw))
+	case u.Scheme == "" && strings.HasPrefix(raw, "/") && p.role == Mercurial:
+	case !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Scheme != "file":
+		p.fail("", "remote %s: not a URL that begins with one of %s", shownURL(raw), strings.Join(schemes, ", "))
+	case strings.HasPrefix(u.Hostname(), "-") || strings.HasPrefix(u.User.Username(), "-"):
+		p.fail("", "remote %s: a name that begins with a dash would be an option of ssh", shownURL(raw))
+	}
+	if err == nil && u.User != nil {
+		if _, has := u.User.Password(); has {
+			p.fail("", "remote %s: the URL has a password, which other users could see; %s has it instead", shownURL(raw), instead)
+		}
+	}
+}
+
+// key tells apart what has a cache of its own.
+func (r *Remote) key() string {
+	if r.Role == Mercurial || r.Role == Subversion {
+		return strings.Join([]string{r.Role, r.URL, r.BranchMethod, r.Trunk, r.Branches, r.Tags}, "\x00")
+	}
+	return fmt.Sprint(r.URL, r.Refspecs)
 }
 
 // url takes the credentials out of a URL and checks that they may be sent.

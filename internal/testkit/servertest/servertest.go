@@ -19,6 +19,14 @@ import (
 	"brine/internal/testkit/porttest"
 )
 
+// Need skips a test without one of the programs of a package, or with -short.
+func Need(t testing.TB, name string, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		need(t, name, find(p))
+	}
+}
+
 // need skips the test where a program is missing, unless BRINE_TEST_REQUIRE
 // names it: then the test fails. With -short, no server is started.
 func need(t testing.TB, name, path string) {

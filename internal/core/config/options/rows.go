@@ -107,7 +107,7 @@ var all = [...]Option{
 	{Name: "file_recv", In: both, Verdict: Honoured, Restrictive: true},
 	{Name: "file_recv_max_size", In: both, Verdict: Honoured, Restrictive: true},
 	{Name: "file_roots", In: both, Verdict: Honoured},
-	{Name: "fileserver_backend", In: both, Verdict: Honoured, Note: "roots and gitfs"},
+	{Name: "fileserver_backend", In: both, Verdict: Honoured, Note: "roots, gitfs, hgfs and svnfs"},
 	{Name: "fileserver_events", In: master, Verdict: Meaningless, Note: noMaster},
 	{Name: "fileserver_followsymlinks", In: both, Verdict: Honoured, Restrictive: true},
 	{Name: "fileserver_ignoresymlinks", In: both, Verdict: Honoured, Restrictive: true},
@@ -170,14 +170,14 @@ var all = [...]Option{
 	{Name: "grains_refresh_every", In: minion, Verdict: Meaningless, Note: "grains are collected at each run"},
 	{Name: "grains_refresh_pre_exec", In: minion, Verdict: Meaningless, Note: "grains are collected at each run"},
 	{Name: "hash_type", In: both, Verdict: Honoured},
-	{Name: "hgfs_base", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_branch_method", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_mountpoint", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_remotes", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_root", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_saltenv_blacklist", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_saltenv_whitelist", In: master, Verdict: Meaningless, Note: noHgfs},
-	{Name: "hgfs_update_interval", In: both, Verdict: Meaningless, Note: noHgfs},
+	{Name: "hgfs_base", In: master, Verdict: Honoured},
+	{Name: "hgfs_branch_method", In: master, Verdict: Honoured},
+	{Name: "hgfs_mountpoint", In: master, Verdict: Honoured},
+	{Name: "hgfs_remotes", In: master, Verdict: Honoured},
+	{Name: "hgfs_root", In: master, Verdict: Honoured},
+	{Name: "hgfs_saltenv_blacklist", In: master, Verdict: Honoured, Restrictive: true},
+	{Name: "hgfs_saltenv_whitelist", In: master, Verdict: Honoured, Restrictive: true},
+	{Name: "hgfs_update_interval", In: both, Verdict: Honoured},
 	{Name: "http_connect_timeout", In: both, Verdict: Honoured},
 	{Name: "http_max_body", In: both, Verdict: Honoured},
 	{Name: "http_request_timeout", In: both, Verdict: Honoured},
@@ -444,15 +444,15 @@ var all = [...]Option{
 	{Name: "strip_colors", In: both, Verdict: Honoured},
 	{Name: "sudo_acl", In: master, Verdict: Honoured, Note: "see publisher_acl", Restrictive: true},
 	{Name: "sudo_user", In: minion, Verdict: Unsupported, Note: "use brine with sudo; states have runas", Restrictive: true},
-	{Name: "svnfs_branches", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_mountpoint", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_remotes", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_root", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_saltenv_blacklist", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_saltenv_whitelist", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_tags", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_trunk", In: master, Verdict: Meaningless, Note: noSvnfs},
-	{Name: "svnfs_update_interval", In: both, Verdict: Meaningless, Note: noSvnfs},
+	{Name: "svnfs_branches", In: master, Verdict: Honoured},
+	{Name: "svnfs_mountpoint", In: master, Verdict: Honoured},
+	{Name: "svnfs_remotes", In: master, Verdict: Honoured},
+	{Name: "svnfs_root", In: master, Verdict: Honoured},
+	{Name: "svnfs_saltenv_blacklist", In: master, Verdict: Honoured, Restrictive: true},
+	{Name: "svnfs_saltenv_whitelist", In: master, Verdict: Honoured, Restrictive: true},
+	{Name: "svnfs_tags", In: master, Verdict: Honoured},
+	{Name: "svnfs_trunk", In: master, Verdict: Honoured},
+	{Name: "svnfs_update_interval", In: both, Verdict: Honoured},
 	{Name: "syndic_event_forward_timeout", In: master, Verdict: Meaningless, Note: noSyndic},
 	{Name: "syndic_failover", In: master, Verdict: Meaningless, Note: noSyndic},
 	{Name: "syndic_finger", In: minion, Verdict: Meaningless, Note: noSyndic},
@@ -542,7 +542,6 @@ const (
 	eachRun       = "the directories are read at each run"
 	noDjango      = "the authentication module django is not supported"
 	noEauth       = "there is no login to a master; who may use the pages of brine ui is in docs/ui.md"
-	noHgfs        = "the file server backend hgfs is not supported"
 	noKeys        = "there are no minion keys; SSH keys and known_hosts take their place"
 	noLog         = "log lines have one format"
 	noMaster      = "there is no master process"
@@ -553,7 +552,6 @@ const (
 	noPass        = "the renderer pass is not supported"
 	noProxy       = "there are no proxy minions"
 	keptAlive     = "the default is what ssh_config says, else one every 15 seconds and three of them"
-	noSvnfs       = "the file server backend svnfs is not supported"
 	noSyndic      = "there are no syndics; several controllers share a database (docs/shared.md)"
 	noTCP         = "TCP settings are those of the system"
 	noThorium     = "there is no Thorium"
