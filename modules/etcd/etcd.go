@@ -67,8 +67,14 @@ func Open(ctx context.Context, env *fun.Env, p Profile, s *Server) (*sdb.Etcd, e
 		key string
 		v   value.Value
 	}{
-		{"etcd.host", s.Host}, {"etcd.port", s.Port}, {"etcd.username", s.Username}, {"etcd.password", s.Password},
-		{"etcd.ca", s.CA}, {"etcd.client_key", s.ClientKey}, {"etcd.client_cert", s.ClientCert}, {"etcd.encode_values", s.Packed},
+		{"etcd.host", s.Host},
+		{"etcd.port", s.Port},
+		{"etcd.username", s.Username},
+		{"etcd.password", s.Password},
+		{"etcd.ca", s.CA},
+		{"etcd.client_key", s.ClientKey},
+		{"etcd.client_cert", s.ClientCert},
+		{"etcd.encode_values", s.Packed},
 	} {
 		if set.v != nil && set.v != "" {
 			conf.Set(set.key, set.v)

@@ -188,16 +188,18 @@ func (s *subversion) svn(ctx context.Context, rev int64, at string, words ...str
 
 // at is the URL of a directory, with the revision behind it: names may have an @.
 func (s *subversion) at(rev int64, dir string) string {
-	u := strings.TrimRight(s.r.URL, "/")
+	var u strings.Builder
+	u.WriteString(strings.TrimRight(s.r.URL, "/"))
 	for part := range strings.SplitSeq(dir, "/") {
 		if part != "" {
-			u += "/" + url.PathEscape(part)
+			u.WriteString("/" + url.PathEscape(part))
 		}
 	}
+	u.WriteByte('@')
 	if rev > 0 {
-		return u + "@" + strconv.FormatInt(rev, 10)
+		u.WriteString(strconv.FormatInt(rev, 10))
 	}
-	return u + "@"
+	return u.String()
 }
 
 // svnEntry is an entry of a list, or of an info.

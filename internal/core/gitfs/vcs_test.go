@@ -282,7 +282,9 @@ func TestHostilePrograms(t *testing.T) {
 	}{
 		{Mercurial, func([]string) (host.Output, error) { return host.Output{}, os.ErrNotExist }, "hgfs needs the program hg, which is not installed"},
 		{Subversion, func([]string) (host.Output, error) { return host.Output{}, os.ErrNotExist }, "svnfs needs the program svn, which is not installed"},
-		{Subversion, func([]string) (host.Output, error) { return host.Output{Status: 1, Stderr: []byte("a\nsvn: E1: \x1b[31mno\n")}, nil }, `svn info ended with status 1: svn: E1: \x1b[31mno`},
+		{Subversion, func([]string) (host.Output, error) {
+			return host.Output{Status: 1, Stderr: []byte("a\nsvn: E1: \x1b[31mno\n")}, nil
+		}, `svn info ended with status 1: svn: E1: \x1b[31mno`},
 		{Subversion, func([]string) (host.Output, error) { return host.Output{Stdout: []byte("<html>")}, nil }, "svn info: XML syntax error"},
 		{Mercurial, func(argv []string) (host.Output, error) { return host.Output{Stdout: []byte("{")}, nil }, "hg branches: "},
 		{Mercurial, func(argv []string) (host.Output, error) { return host.Output{TimedOut: true}, nil }, "hg init was ended after 1h0m0s"},

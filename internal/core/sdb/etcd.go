@@ -500,28 +500,33 @@ func (e *Etcd) Watch(ctx context.Context, key string, recurse bool, timeout time
 		if err != nil {
 			return nil, err
 		}
-		var changed []EtcdKey
-		for name, k := range now {
-			if was, ok := old[name]; !ok || was.Revision != k.Revision {
-				changed = append(changed, k)
-			}
-			delete(old, name)
-		}
-		for _, k := range old {
-			k.Value = nil
-			changed = append(changed, k)
-		}
-		if len(changed) > 0 {
-			first := changed[0]
-			for _, k := range changed[1:] {
-				if k.Revision > first.Revision || k.Revision == first.Revision && k.Name < first.Name {
-					first = k
-				}
-			}
-			return &first, nil
+		if k := changed(old, now); k != nil {
+			return k, nil
 		}
 		old = now
 	}
+}
+
+// changed is the key that changed last between two looks, without a value if it was removed;
+// nil if none did.
+func changed(old, now map[string]EtcdKey) (last *EtcdKey) {
+	take := func(k EtcdKey) {
+		if last == nil || k.Revision > last.Revision || k.Revision == last.Revision && k.Name < last.Name {
+			last = &k
+		}
+	}
+	for name, k := range now {
+		if was, ok := old[name]; !ok || was.Revision != k.Revision {
+			take(k)
+		}
+	}
+	for name, k := range old {
+		if _, ok := now[name]; !ok {
+			k.Value = nil
+			take(k)
+		}
+	}
+	return last
 }
 
 // newest is the key that changed last; nil where there are none.

@@ -73,8 +73,8 @@ func TestEtcd(t *testing.T) {
 	}
 	for conf, want := range map[string]string{
 		conf: "the value of m is not MessagePack, which Salt writes: etcd.encode_values: False is for plain text",
-		strings.Replace(conf, ", etcd.require_v2: false", "", 1):           "has no API of version 2; etcd.require_v2: False is for version 3",
-		strings.Replace(conf, "{", "{etcd.raw_values: true, ", 1):          "etcd.raw_values is not supported",
+		strings.Replace(conf, ", etcd.require_v2: false", "", 1):                   "has no API of version 2; etcd.require_v2: False is for version 3",
+		strings.Replace(conf, "{", "{etcd.raw_values: true, ", 1):                  "etcd.raw_values is not supported",
 		strings.Replace(conf, "{", "{etcd.username: u, etcd.password: wr0ng, ", 1): "authentication is not enabled",
 	} {
 		if v, err := sdb.Get(t.Context(), env(t, host.NewFake(), conf), "sdb://e/m", true); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "wr0ng") {
