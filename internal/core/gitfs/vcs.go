@@ -42,7 +42,7 @@ type client struct {
 	env []string
 }
 
-// call returns what the program prints. The URL comes after "--", so that it is no option.
+// call returns what the program prints. A URL comes after "--", so that it cannot be an option.
 func (c *client) call(ctx context.Context, argv ...string) ([]byte, error) {
 	if c.run == nil {
 		return nil, fmt.Errorf("%s cannot run here", argv[0])
