@@ -100,7 +100,12 @@ func set(ctx context.Context, c *fun.Call, a *setArgs) fun.Ret {
 	}
 	comment, would := "New key created", "Key would be created"
 	if k != nil {
-		if value.Equal(k.Value, wanted) && ttl == 0 {
+		if value.Equal(k.Value, wanted) {
+			if ttl > 0 && !c.Test { // it stays for as long from now on
+				if _, err := e.Set(ctx, c.Name, a.Value, ttl); err != nil {
+					return fun.Fail("%v", err)
+				}
+			}
 			return fun.Ret{Result: fun.OK, Comment: "Key contains correct value"}
 		}
 		comment, would = "Key value updated", "Key value would be updated"

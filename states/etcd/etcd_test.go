@@ -53,6 +53,7 @@ func TestVersion2(t *testing.T) {
 		{"set", "{name: /s/q, value: '', profile: e}", "True New key created {'/s/q': ''}"},
 		{"set", "{name: /s/q, value: null, profile: e}", right},
 		{"set", "{name: /s/q, value: 'x', ttl: 600, profile: e}", "True Key value updated {'/s/q': 'x'}"},
+		{"set", "{name: /s/q, value: 'x', ttl: 600, profile: e}", right},
 		{"set", "{name: /s/db_password, value: plugh, profile: e}", "True New key created {'/s/db_password': 'XXX-REDACTED-XXX'}"},
 		{"set", fmt.Sprintf("{name: /s/b, value: '1', host: 127.0.0.1, port: %d}", srv.Port), "True New key created {'/s/b': '1'}"},
 		{"set", "{name: /s, value: '1', profile: e}", "False /s is a directory, and not a key with a value {}"},

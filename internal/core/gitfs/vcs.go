@@ -47,7 +47,7 @@ func (c *client) call(ctx context.Context, argv ...string) ([]byte, error) {
 	if c.run == nil {
 		return nil, fmt.Errorf("%s cannot run here", argv[0])
 	}
-	out, err := c.run(ctx, host.Cmd{Argv: argv, Env: append(os.Environ(), c.env...), Timeout: vcsTimeout})
+	out, err := c.run(ctx, host.Cmd{Argv: argv, Env: slices.Concat(os.Environ(), unasked, c.env), Timeout: vcsTimeout})
 	switch {
 	case err != nil && errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s needs the program %s, which is not installed", c.r.Role, argv[0])
@@ -62,11 +62,17 @@ func (c *client) call(ctx context.Context, argv ...string) ([]byte, error) {
 	return out.Stdout, nil
 }
 
-// lastLine is what a program says last of what went wrong.
+// lastLine is what a program says last of what went wrong, without the advice that follows.
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
+	if i := strings.LastIndex("\n"+s, "\nabort: "); i >= 0 {
+		s, _, _ = strings.Cut(s[i:], "\n")
+	}
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
+
+// unasked has ssh fail where it would ask for a password: nobody is there to answer.
+var unasked = []string{"SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=false"}
 
 // programOf returns the client of a remote; nil for git, which needs none.
 func programOf(r *Remote, run func(context.Context, host.Cmd) (host.Output, error)) program {
@@ -107,18 +113,33 @@ func (m *mercurial) list(ctx context.Context, dir, command string) (map[string]s
 	return names, nil
 }
 
+// whole makes an empty repository where there is none, or one that a killed hg left in the
+// middle of a change.
+func (m *mercurial) whole(ctx context.Context, dir string) error {
+	_, missing := os.Stat(filepath.Join(dir, ".hg"))
+	_, ended := os.Stat(filepath.Join(dir, ".hg", "store", "journal"))
+	if missing == nil && ended != nil {
+		return nil
+	}
+	made := dir + ".new"
+	for _, d := range []string{dir, made} {
+		if err := os.RemoveAll(d); err != nil {
+			return err
+		}
+	}
+	if _, err := m.call(ctx, "hg", "init", "--", made); err != nil {
+		return err
+	}
+	return os.Rename(made, dir)
+}
+
 // refs pulls. Bookmarks that the remote no longer has would stay, so they are all removed
 // before; hg adds those of the remote.
 //
 // Salt: salt/fileserver/hgfs.py envs, _get_ref.
 func (m *mercurial) refs(ctx context.Context, dir string) (map[string]string, error) {
-	if _, err := os.Stat(filepath.Join(dir, ".hg")); err != nil {
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, err
-		}
-		if _, err := m.call(ctx, "hg", "init", "--", dir); err != nil {
-			return nil, err
-		}
+	if err := m.whole(ctx, dir); err != nil {
+		return nil, err
 	}
 	if m.r.BranchMethod != "branches" {
 		old, err := m.list(ctx, dir, "bookmarks")
@@ -271,7 +292,7 @@ func (s *subversion) refs(ctx context.Context, _ string) (map[string]string, err
 		if err != nil {
 			return nil, err
 		}
-		if there == 0 || in.dir == "" {
+		if there == 0 {
 			continue
 		}
 		entries, err := s.list(ctx, rev, in.dir)

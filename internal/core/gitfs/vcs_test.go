@@ -160,6 +160,7 @@ func TestSubversion(t *testing.T) {
 		{"svnfs_remotes: [URL]", "base=two dev-@x=dev v1=one"},
 		{"svnfs_remotes: [{URL: [{trunk: tags/v1}, {branches: none}, {tags: branches}]}]", "base=one dev-@x=dev"},
 		{"svnfs_remotes: ['URL/trunk']\nsvnfs_trunk: .", "base=two"},
+		{"svnfs_remotes: ['URL/tags']\nsvnfs_branches: .", "v1=one"},
 		{"svnfs_remotes: [URL]\nsvnfs_trunk: main\nsvnfs_saltenv_whitelist: [v*]", "v1=one"},
 	} {
 		f := vcsStore(t, t.TempDir())
@@ -208,6 +209,15 @@ func TestProgramsServe(t *testing.T) {
 				t.Error("a file that hg adds is served")
 			}
 			change("changed")
+			if role == Mercurial { // a pull that was killed
+				repos, _ := filepath.Glob(filepath.Join(cache, role, "*", "repo-hgfs"))
+				for _, dir := range repos {
+					put(t, dir, ".hg/store/journal", "")
+				}
+				if len(repos) != 1 {
+					t.Errorf("repositories %v", repos)
+				}
+			}
 			f = vcsStore(t, cache)
 			s = f.over(t, role, conf)
 			if b, _ := readFile(t, s, "base", "sub/b.sls"); string(b) != "below" {
@@ -286,7 +296,15 @@ func TestHostilePrograms(t *testing.T) {
 			return host.Output{Status: 1, Stderr: []byte("a\nsvn: E1: \x1b[31mno\n")}, nil
 		}, `svn info ended with status 1: svn: E1: \x1b[31mno`},
 		{Subversion, func([]string) (host.Output, error) { return host.Output{Stdout: []byte("<html>")}, nil }, "svn info: XML syntax error"},
-		{Mercurial, func(argv []string) (host.Output, error) { return host.Output{Stdout: []byte("{")}, nil }, "hg branches: "},
+		{Mercurial, func(argv []string) (host.Output, error) {
+			if argv[1] == "init" {
+				return host.Output{}, os.MkdirAll(argv[len(argv)-1], 0o700)
+			}
+			return host.Output{Stdout: []byte("{")}, nil
+		}, "hg branches: "},
+		{Mercurial, func([]string) (host.Output, error) {
+			return host.Output{Status: 255, Stderr: []byte("a\nabort: why\n(run 'hg x')\n")}, nil
+		}, "hg init ended with status 255: abort: why;"},
 		{Mercurial, func(argv []string) (host.Output, error) { return host.Output{TimedOut: true}, nil }, "hg init was ended after 1h0m0s"},
 	} {
 		f := vcsStore(t, t.TempDir())
