@@ -437,6 +437,6 @@ func (b *Backend) warnNoBase(ctx context.Context) {
 		b.store.warn("no remote of svnfs has the environment base: svnfs remote %s has no directory %q (option trunk or svnfs_trunk)", r.Label(), r.Trunk)
 		return
 	}
-	b.store.warn("no remote of %s has the environment base: %[1]s remote %s has no branch, tag or commit %q (option base or %[1]s_base)%s; its branches are %s",
-		b.role, r.Label(), r.Base, source.DidYouMean(r.Base, have), strings.Join(have[:min(len(have), 10)], ", "))
+	b.store.warn("no remote of %s has the environment base: %s remote %s has no branch, tag or commit %q (option base or %s_base)%s; its branches are %s",
+		b.role, b.role, r.Label(), r.Base, b.role, source.DidYouMean(r.Base, have), strings.Join(have[:min(len(have), 10)], ", "))
 }

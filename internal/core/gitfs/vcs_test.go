@@ -171,6 +171,24 @@ func TestSubversion(t *testing.T) {
 	}
 }
 
+// TestNoBase: what has no environment base says why.
+func TestNoBase(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ role, url, conf, want string }{
+		{Subversion, svnRepo(t), "svnfs_trunk: main", `no remote of svnfs has the environment base: svnfs remote URL has no directory "main" (option trunk or svnfs_trunk)`},
+		{Mercurial, hgRepo(t), "hgfs_base: defalt", `no remote of hgfs has the environment base: hgfs remote URL has no branch, tag or commit "defalt" (option base or hgfs_base) (did you mean "default"?); its branches are default, dev`},
+	} {
+		f := vcsStore(t, t.TempDir())
+		b := NewBackend(f.Store, tt.role, load(t, tt.role+"_remotes: ['"+tt.url+"']\n"+tt.conf), "base")
+		if src, err := b.Sources(t.Context()); err != nil || src.Len() != 0 {
+			t.Errorf("%s: %v, %v", tt.role, src, err)
+		}
+		if want := strings.ReplaceAll(tt.want, "URL", tt.url); len(f.warns) != 1 || f.warns[0] != want {
+			t.Errorf("%s: %q, want %q", tt.role, f.warns, want)
+		}
+	}
+}
+
 // TestProgramsServe: roots, mount points, links that lead out, updates and the cache.
 func TestProgramsServe(t *testing.T) {
 	t.Parallel()
