@@ -244,7 +244,7 @@ var examples = map[string]Examples{
 	},
 	notInBrine: {
 		bad: []string{
-			"a:\n  test.nop:\n    - text: {{ salt['etcd.get']('key') }}\n",
+			"a:\n  test.nop:\n    - text: {{ salt['consul.get']('key') }}\n",
 		},
 		good: []string{
 			"a:\n  test.nop:\n    - text: {{ salt['test.echo']('key') }}\n",

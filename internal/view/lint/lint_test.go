@@ -83,7 +83,7 @@ func TestRules(t *testing.T) {
 			"salt/a.sls": "include:\n  - nope\n", "salt/top.sls": "base:\n  '*':\n    - gone\n", "pillar/top.sls": "base:\n  '*':\n    - none\n",
 		}, []string{"pillar/top.sls:3:7 missing-include", "salt/a.sls:2:5 missing-include", "salt/top.sls:3:7 missing-include"}},
 		{"missing-requisite", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\n", "salt/b.sls": "b:\n  test.nop:\n    - require_in:\n      - test: c\n"}, []string{"salt/a.sls:4:9 missing-requisite", "salt/b.sls:4:9 missing-requisite"}},
-		{"not-in-brine", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['etcd.get']('x') }}\n"}, []string{"salt/a.sls:3:22 not-in-brine"}},
+		{"not-in-brine", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['consul.get']('x') }}\n"}, []string{"salt/a.sls:3:22 not-in-brine"}},
 		{"not-judged", map[string]string{
 			"salt/a.sls": "{% for i in range(grains.n) %}\na:\n  pkg.instaled: []\n{% endfor %}\n", "salt/b.sls": "#!py\n\ndef run():\n  return {}\n",
 			"salt/c.sls": "c:\n  test.nop:\n    - require:\n      - test: {{ grains.x }}\n      - test: d\n{{ grains.x }}:\n  test.nop: []\n",

@@ -153,7 +153,7 @@ func TestTemplateCalls(t *testing.T) {
 	t.Parallel()
 	dir, o := write(t, map[string]string{
 		"salt/a.sls": "/a:\n  file.managed:\n    - source: salt://a.conf\n    - template: jinja\n",
-		"salt/a.conf": "{# salt['no.one']() #}\nsalt['no.two']() # text\n{% if False %}\n{{ salt['test.ecoh']('x') }}\n{{ salt.etcd.get('x') }}\n{% endif %}\n" +
+		"salt/a.conf": "{# salt['no.one']() #}\nsalt['no.two']() # text\n{% if False %}\n{{ salt['test.ecoh']('x') }}\n{{ salt.consul.get('x') }}\n{% endif %}\n" +
 			"{%- if 'our.own' in salt %}{{ salt['our.own']() }}{% endif %}\n{% set x =\n  salt['test.pign']() if False %}\n",
 	})
 	want := []string{"salt/a.conf:4:10 unknown-function", "salt/a.conf:5:9 not-in-brine", "salt/a.conf:9:9 unknown-function"}
@@ -164,7 +164,7 @@ func TestTemplateCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := r.Used.Functions[fun.Exec]["etcd.get"]; !ok {
+	if _, ok := r.Used.Functions[fun.Exec]["consul.get"]; !ok {
 		t.Errorf("used are %v", r.Used.Functions)
 	}
 }
