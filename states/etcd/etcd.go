@@ -129,11 +129,15 @@ func directory(ctx context.Context, c *fun.Call, a *directoryArgs) fun.Ret {
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	if k != nil && k.Dir {
-		return fun.Ret{Result: fun.OK, Comment: "Directory exists"}
-	}
 	changes := value.MapOf(c.Name, "Created")
-	if c.Test && k == nil && e.HasDirs() {
+	switch {
+	case !e.HasDirs():
+		return fun.Fail("%v", sdb.ErrNoDirs)
+	case k != nil && !k.Dir:
+		return fun.Fail("%v", k.NoDir())
+	case k != nil:
+		return fun.Ret{Result: fun.OK, Comment: "Directory exists"}
+	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Directory would be created", Changes: changes}
 	}
 	made, err := e.MakeDir(ctx, c.Name, 0)

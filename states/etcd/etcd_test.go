@@ -2,6 +2,9 @@ package etcd_test
 
 import (
 	"fmt"
+	nethttp "net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -77,6 +80,32 @@ func TestVersion2(t *testing.T) {
 		{"wait_rm", "{name: /w, profile: e}", "True  {}"},
 		{"rm", "{name: /w, profile: e}", missing},
 	})
+}
+
+// TestDryRunsOnlyLook: no request of a dry run changes anything.
+func TestDryRunsOnlyLook(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	srv := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, req *nethttp.Request) {
+		asked = append(asked, req.Method)
+		fmt.Fprintf(w, `{"node": {"key": %q, "value": "old", "modifiedIndex": 1}}`, strings.TrimPrefix(req.URL.Path, "/v2/keys"))
+	}))
+	defer srv.Close()
+	u, _ := url.Parse(srv.URL)
+	env := rig(t, fmt.Sprintf("e: {etcd.host: %s, etcd.port: %s}", u.Hostname(), u.Port()))
+	for _, tt := range []state{
+		{"set", "{name: /a, value: new, profile: e}", "None Key value would be updated {'/a': 'new'}"},
+		{"set", "{name: /a, value: old, ttl: 5, profile: e}", right},
+		{"directory", "{name: /a, profile: e}", "False /a is a key with a value, and not a directory {}"},
+		{"rm", "{name: /a, profile: e}", "None Key would be removed {'/a': 'Deleted'}"},
+	} {
+		if got := calltest.State(t, env, "etcd."+tt.name, tt.args, true); got != tt.want {
+			t.Errorf("etcd.%s %s: %s, want %s", tt.name, tt.args, got, tt.want)
+		}
+	}
+	if got := strings.Join(asked, " "); got != "GET GET GET GET" {
+		t.Errorf("the dry runs asked by %s", got)
+	}
 }
 
 func TestVersion3(t *testing.T) {

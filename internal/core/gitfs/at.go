@@ -66,7 +66,7 @@ func pin(remotes []*Remote, opts *value.Map, saltenv string) error {
 // pinPillars sets what --at says on the remotes of git_pillar. Without gitfs, REF
 // alone is for the only one.
 func pinPillars(remotes []*Remote, opts *value.Map) {
-	files := Serves(opts)
+	files := Serves(opts, Files)
 	for _, item := range pins(opts) {
 		name, ref, named := strings.Cut(item, "=")
 		for _, r := range remotes {
@@ -121,7 +121,7 @@ func noRemotes(item string) error {
 // names nothing that there is.
 func (s *Store) PillarSources(ctx context.Context, opts *value.Map) (*value.List, error) {
 	remotes := pillarRemotes(opts)
-	if at := pins(opts); !Serves(opts) && len(at) > 0 {
+	if at := pins(opts); !Serves(opts, Files) && len(at) > 0 {
 		for _, item := range at {
 			name, _, named := strings.Cut(item, "=")
 			switch {
@@ -181,11 +181,8 @@ func (s *Store) pillarCommit(ctx context.Context, r *Remote, asked string) (env,
 	return env, ref, commit, ok, err
 }
 
-// Serves reports whether files come from one of the roles; without any, from gitfs.
+// Serves reports whether files come from one of the roles.
 func Serves(opts *value.Map, roles ...string) bool {
-	if len(roles) == 0 {
-		roles = []string{Files}
-	}
 	l := opts.List("fileserver_backend")
 	return l != nil && slices.ContainsFunc(l.Items, func(v value.Value) bool { return slices.Contains(roles, value.Str(v)) })
 }

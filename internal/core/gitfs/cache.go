@@ -57,7 +57,7 @@ const maxPacks = 50
 // newCache returns the cache of a remote below dir.
 func newCache(dir string, r *Remote, vcs program) (*cache, error) {
 	sum := sha256.Sum256([]byte(r.key()))
-	if r.Role == Mercurial || r.Role == Subversion {
+	if vcs != nil {
 		dir = filepath.Join(filepath.Dir(dir), r.Role)
 	}
 	c := &cache{dir: filepath.Join(dir, hex.EncodeToString(sum[:12])), r: r, vcs: vcs}

@@ -250,14 +250,15 @@ func (s *subversion) list(ctx context.Context, rev int64, dir string, words ...s
 }
 
 // find returns the revision in which a directory changed last; 0 if it does not exist. It
-// looks from the top down, so that a failure is none of a directory that is not there.
-func (s *subversion) find(ctx context.Context, rev, top int64, dir string) (int64, error) {
+// looks from the top down, so that a failure is none of a directory that is not there. list
+// returns what a directory has.
+func find(list func(dir string) ([]svnEntry, error), top int64, dir string) (int64, error) {
 	at, last := "", top
 	for part := range strings.SplitSeq(dir, "/") {
 		if part == "" {
 			continue
 		}
-		entries, err := s.list(ctx, rev, at)
+		entries, err := list(at)
 		if err != nil {
 			return 0, err
 		}
@@ -285,17 +286,27 @@ func (s *subversion) refs(ctx context.Context, _ string) (map[string]string, err
 	if err := xml.Unmarshal(out, &info); err != nil {
 		return nil, fmt.Errorf("svn info: %w", err)
 	}
-	rev := info.Entry.Revision
+	listed := map[string][]svnEntry{} // each directory is asked for once
+	list := func(dir string) (entries []svnEntry, err error) {
+		entries, ok := listed[dir]
+		if !ok {
+			if entries, err = s.list(ctx, info.Entry.Revision, dir); err == nil {
+				listed[dir] = entries
+			}
+		}
+		return entries, err
+	}
+	top := info.Entry.Commit.Revision
 	refs := map[string]string{}
 	for _, in := range []struct{ dir, prefix string }{{s.r.Branches, branchPrefix}, {s.r.Tags, tagPrefix}} {
-		there, err := s.find(ctx, rev, info.Entry.Commit.Revision, in.dir)
+		there, err := find(list, top, in.dir)
 		if err != nil {
 			return nil, err
 		}
 		if there == 0 {
 			continue
 		}
-		entries, err := s.list(ctx, rev, in.dir)
+		entries, err := list(in.dir)
 		if err != nil {
 			return nil, err
 		}
@@ -307,7 +318,7 @@ func (s *subversion) refs(ctx context.Context, _ string) (map[string]string, err
 	}
 	delete(refs, branchPrefix+"base") // which is the trunk
 	delete(refs, tagPrefix+"base")
-	trunk, err := s.find(ctx, rev, info.Entry.Commit.Revision, s.r.Trunk)
+	trunk, err := find(list, top, s.r.Trunk)
 	if err == nil && trunk > 0 {
 		refs[branchPrefix+"base"] = svnID(trunk, s.r.Trunk)
 	}

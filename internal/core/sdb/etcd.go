@@ -36,8 +36,8 @@ type EtcdKey struct {
 	below    []EtcdKey
 }
 
-// errNoDirs is the answer to all that is about directories.
-var errNoDirs = errors.New("version 3 of etcd's API has no directories")
+// ErrNoDirs is the error of directories by version 3.
+var ErrNoDirs = errors.New("version 3 of etcd's API has no directories")
 
 // OpenEtcd returns the server of a profile, whose keys begin with "etcd.".
 //
@@ -314,7 +314,7 @@ func (e *Etcd) HasDirs() bool { return e.v2 }
 // MakeDir makes a directory of version 2. made is false where there is one.
 func (e *Etcd) MakeDir(ctx context.Context, key string, ttl int64) (made bool, err error) {
 	if !e.v2 {
-		return false, errNoDirs
+		return false, ErrNoDirs
 	}
 	form := url.Values{"dir": {"true"}, "prevExist": {"false"}} // else a value would be lost
 	if ttl > 0 {
@@ -326,9 +326,14 @@ func (e *Etcd) MakeDir(ctx context.Context, key string, ttl int64) (made bool, e
 	}
 	k, err := e.Get(ctx, key)
 	if err == nil && k != nil && !k.Dir {
-		err = fmt.Errorf("%s is a key with a value, and not a directory", key)
+		err = k.NoDir()
 	}
 	return false, err
+}
+
+// NoDir is the error of a key that has a value where a directory should be.
+func (k *EtcdKey) NoDir() error {
+	return fmt.Errorf("%s is a key with a value, and not a directory", k.Name)
 }
 
 // Remove removes a key and, if asked to, what is below it. removed is false where there
@@ -480,7 +485,7 @@ func (e *Etcd) Watch(ctx context.Context, key string, recurse bool, timeout time
 		return nil, err
 	}
 	if since > 0 {
-		if k := newest(old); k != nil && k.Revision >= since {
+		if k := changed(nil, old); k != nil && k.Revision >= since {
 			return k, nil
 		}
 	}
@@ -524,16 +529,6 @@ func changed(old, now map[string]EtcdKey) (last *EtcdKey) {
 		if _, ok := now[name]; !ok {
 			k.Value = nil
 			take(k)
-		}
-	}
-	return last
-}
-
-// newest is the key that changed last; nil where there are none.
-func newest(keys map[string]EtcdKey) (last *EtcdKey) {
-	for _, k := range keys {
-		if last == nil || k.Revision > last.Revision {
-			last = &k
 		}
 	}
 	return last
