@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/formula"
 	"brine/internal/core/fun"
 	"brine/internal/core/gitfs"
+	"brine/internal/core/host"
 	"brine/internal/core/roster"
 	"brine/internal/py/value"
 	"brine/sshexec"
@@ -25,6 +26,8 @@ import (
 // of them as it was when it first looked.
 type Git struct {
 	store    *gitfs.Store
+	files    host.Files
+	cachedir string
 	mu       sync.Mutex
 	backends map[string]*gitfs.Backend   // by options
 	formulas map[string]*formula.Backend // by directory
@@ -44,7 +47,7 @@ func NewGit(o EnvOptions) *Git {
 		}
 		return sshexec.NewDialer(d), nil
 	})
-	g := &Git{backends: map[string]*gitfs.Backend{}, formulas: map[string]*formula.Backend{}}
+	g := &Git{files: o.Host, cachedir: o.Config.CacheDir, backends: map[string]*gitfs.Backend{}, formulas: map[string]*formula.Backend{}}
 	g.store = &gitfs.Store{
 		Dir: filepath.Join(o.Config.CacheDir, "gitfs"), Now: o.Host.Now, Warn: warn, Run: o.Host.Run,
 		Dial: func(ctx context.Context, to gitfs.SSHTarget, command string) (io.ReadWriteCloser, error) {
@@ -89,7 +92,7 @@ func (g *Git) backend(role string, opts *value.Map) *gitfs.Backend {
 	var key strings.Builder
 	key.WriteString(role)
 	for k, v := range opts.All() {
-		if strings.HasPrefix(value.Str(k), role+"_") || value.Str(k) == "saltenv" {
+		if name := value.Str(k); strings.HasPrefix(name, role+"_") || name == "saltenv" || role == gitfs.Buckets && strings.HasPrefix(name, "s3.") {
 			key.WriteString(value.Repr(k) + value.Repr(v))
 		}
 	}
@@ -110,19 +113,20 @@ func (g *Git) Backends(opts *value.Map, roots *fileserver.Roots) []fileserver.Ba
 		return []fileserver.Backend{roots.Backend()}
 	}
 	var out []fileserver.Backend
-	if !gitfs.Serves(opts, gitfs.FileRoles()...) {
-		out = append(out, roots.Backend())
-		opts = value.NewMap(0)
-	}
 	l := opts.List("fileserver_backend")
 	for i := range l.Len() {
 		name := value.Str(l.Items[i])
 		switch {
 		case name == "roots":
 			out = append(out, roots.Backend())
+		case name == "minionfs":
+			out = append(out, fileserver.NewPushed(g.files, g.cachedir, opts))
 		case slices.Contains(gitfs.FileRoles(), name):
 			out = append(out, g.backend(name, opts))
 		}
+	}
+	if len(out) == 0 { // none that there is, which the configuration was warned of
+		out = append(out, roots.Backend())
 	}
 	if f := g.formula(roots); f != nil {
 		out = append(out, f)
@@ -223,7 +227,10 @@ func (g *Git) Sources(ctx context.Context, opts *value.Map) (*value.List, error)
 	return all, nil
 }
 
-// pillarTrees returns the directories of git_pillar.
-func (g *Git) pillarTrees(ctx context.Context, opts *value.Map, remotes *value.List) ([]fun.PillarTree, error) {
-	return g.store.Pillars(ctx, opts, remotes)
+// pillarTrees returns the directories of an external pillar that has trees: git or s3.
+func (g *Git) pillarTrees(ctx context.Context, name string, opts *value.Map, args *value.List) ([]fun.PillarTree, error) {
+	if name == "s3" {
+		return g.store.PillarBuckets(ctx, args)
+	}
+	return g.store.Pillars(ctx, opts, args)
 }

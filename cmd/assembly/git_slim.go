@@ -24,6 +24,6 @@ func (*Git) Backends(_ *value.Map, roots *fileserver.Roots) []fileserver.Backend
 // Sources returns nil.
 func (*Git) Sources(context.Context, *value.Map) (*value.List, error) { return nil, nil }
 
-func (*Git) pillarTrees(context.Context, *value.Map, *value.List) ([]fun.PillarTree, error) {
+func (*Git) pillarTrees(context.Context, string, *value.Map, *value.List) ([]fun.PillarTree, error) {
 	return nil, fun.Errorf("git_pillar is rendered by the controller")
 }

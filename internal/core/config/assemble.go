@@ -240,7 +240,7 @@ func below(path, root string) bool {
 }
 
 // Backends returns the file server backends that there are.
-func Backends() []string { return []string{"roots", "gitfs", "hgfs", "svnfs"} }
+func Backends() []string { return []string{"roots", "gitfs", "hgfs", "svnfs", "s3fs", "minionfs"} }
 
 // backends replaces the old names of file server backends with the current
 // ones, and warns of backends that are not supported.

@@ -29,6 +29,8 @@ type Dir struct {
 	// Own says that its SLS hide those of the directories behind it: a.sls there is not the SLS
 	// a where this one has a/init.sls.
 	Own bool
+	// NoTop says that no file top.sls is served.
+	NoTop bool
 }
 
 // A Remote is a [Backend] that serves what it fetches from elsewhere.
@@ -59,7 +61,7 @@ func (s *Server) Only(names ...string) (*Server, error) {
 	have := s.Names()
 	var picked []Backend
 	for _, name := range names {
-		if name == "git" || name == "hg" || name == "svn" {
+		if name == "git" || name == "hg" || name == "svn" || name == "minion" {
 			name += "fs"
 		}
 		i := slices.Index(have, name)

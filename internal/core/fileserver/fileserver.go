@@ -183,6 +183,9 @@ func (r *rules) hides(d Dir, rel string) bool {
 
 // statIn looks rel up in a directory, which may be mounted below another path.
 func (r *rules) statIn(d Dir, rel string) (fun.FileInfo, error) {
+	if d.NoTop && path.Base(rel) == "top.sls" {
+		return fun.FileInfo{}, fs.ErrNotExist
+	}
 	if d.Mount == "" {
 		return r.stat(d, rel)
 	}

@@ -242,7 +242,7 @@ func (w *walker) link(ctx context.Context, full, rel string, real []string) erro
 }
 
 func (w *walker) add(fi fun.FileInfo) {
-	if w.seen[fi.Path] || w.rules.ignored(fi.Path, fi.Abs) {
+	if w.seen[fi.Path] || w.rules.ignored(fi.Path, fi.Abs) || w.in.NoTop && path.Base(fi.Path) == "top.sls" {
 		return
 	}
 	w.seen[fi.Path] = true

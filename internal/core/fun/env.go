@@ -75,7 +75,7 @@ type Machine struct {
 	Up   Upstream
 	// PillarTrees returns the trees of the remotes of ext_pillar git, in their order.
 	// It is nil where pillars come from elsewhere.
-	PillarTrees func(ctx context.Context, opts *value.Map, remotes *value.List) ([]PillarTree, error)
+	PillarTrees func(ctx context.Context, name string, opts *value.Map, args *value.List) ([]PillarTree, error)
 	CacheDir    string
 	// ProcDir is the directory under which running jobs are noted; "" is CacheDir.
 	ProcDir string

@@ -1,10 +1,10 @@
-// Package gitfs serves salt:// and pillars from git repositories, and salt:// from those of
-// Mercurial and Subversion, by their programs.
+// Package gitfs serves salt:// and pillars from git repositories and from buckets of S3, and
+// salt:// from repositories of Mercurial and Subversion, by their programs.
 //
 // [Parse] reads remotes from the configuration. A [Store] keeps, below one
 // directory, a cache of each remote: a bare repository, the refs of the last
 // update, and the files of the commits that were used. [Backend] is
-// fileserver_backend gitfs, hgfs or svnfs; [Store.Pillars] are the directories of git_pillar. A
+// fileserver_backend gitfs, hgfs, svnfs or s3fs; [Store.Pillars] are the directories of git_pillar. A
 // run sees each remote as it was when the run first looked.
 //
 // What a repository has is not trusted: names that lead out of a tree, links that
@@ -33,7 +33,7 @@ import (
 type Store struct {
 	Dir  string // of the caches
 	Dial Dialer // for remotes over SSH; nil: there are none
-	// Run runs the clients of other systems than git; nil: there are none.
+	// Run runs the clients of Mercurial and Subversion; nil: there are none.
 	Run func(ctx context.Context, c host.Cmd) (host.Output, error)
 	Now func() time.Time
 	// Warn warns the person.
@@ -59,7 +59,7 @@ func (s *Store) of(r *Remote) *seen {
 	x := s.seen[key]
 	if x == nil {
 		x = &seen{}
-		x.c, x.err = newCache(s.Dir, r, programOf(r, s.Run))
+		x.c, x.err = newCache(s.Dir, r, programOf(r, s.Run, s.Now))
 		if s.seen == nil {
 			s.seen = map[string]*seen{}
 		}
@@ -191,7 +191,7 @@ func (s *Store) Root(r *Remote, ref, tree, root string) string {
 	return dir
 }
 
-// A Backend is fileserver_backend gitfs, hgfs or svnfs.
+// A Backend is fileserver_backend gitfs, hgfs, svnfs or s3fs.
 type Backend struct {
 	role    string
 	store   *Store
@@ -382,7 +382,7 @@ func (b *Backend) ClearCache(ctx context.Context) ([]string, error) {
 // released, and that of a running one is kept.
 func (b *Backend) ClearLock(_ context.Context, pattern string) (cleared, failed []string) {
 	for _, r := range b.remotes {
-		if pattern != "" && !matchesAny([]string{pattern}, r.URL) && !matchesAny([]string{pattern}, r.Name) {
+		if pattern != "" && !fileserver.MatchesAny([]string{pattern}, r.URL) && !fileserver.MatchesAny([]string{pattern}, r.Name) {
 			continue
 		}
 		if x := b.store.of(r); x.c != nil && x.c.locked() {
@@ -433,6 +433,10 @@ func (b *Backend) warnNoBase(ctx context.Context) {
 		}
 	}
 	slices.Sort(have)
+	if b.role == Buckets {
+		b.store.warn("no bucket of s3fs has the environment base (option s3.buckets); %s has %s", r.Label(), strings.Join(have[:min(len(have), 10)], ", "))
+		return
+	}
 	if b.role == Subversion {
 		b.store.warn("no remote of svnfs has the environment base: svnfs remote %s has no directory %q (option trunk or svnfs_trunk)", r.Label(), r.Trunk)
 		return

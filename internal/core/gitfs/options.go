@@ -19,10 +19,13 @@ const (
 	Pillar     = "git_pillar"
 	Mercurial  = "hgfs"
 	Subversion = "svnfs"
+	Buckets    = "s3fs"
+	// PillarBuckets are those of the external pillar s3.
+	PillarBuckets = "s3"
 )
 
 // FileRoles are the roles of file server backends.
-func FileRoles() []string { return []string{Files, Mercurial, Subversion} }
+func FileRoles() []string { return []string{Files, Mercurial, Subversion, Buckets} }
 
 // A Remote is one repository as the configuration has it.
 type Remote struct {
@@ -43,8 +46,9 @@ type Remote struct {
 
 	Branch, Env string // of a pillar
 
-	BranchMethod          string // of Mercurial: branches, bookmarks or mixed
-	Trunk, Branches, Tags string // of Subversion: directories
+	BranchMethod          string  // of Mercurial: branches, bookmarks or mixed
+	Trunk, Branches, Tags string  // of Subversion: directories
+	Bucket                *Bucket // of S3
 
 	Auth Auth
 	// At is a commit, tag or branch that saltenv AtEnv has instead of its own.
@@ -83,6 +87,7 @@ var (
 		},
 		Mercurial:  {"base", "branch_method", "mountpoint", "root", "saltenv_blacklist", "saltenv_whitelist", "update_interval"},
 		Subversion: {"branches", "mountpoint", "root", "saltenv_blacklist", "saltenv_whitelist", "tags", "trunk", "update_interval"},
+		Buckets:    {"update_interval"},
 	}
 	remoteOnly = map[string][]string{
 		Files:      {"all_saltenvs", "name", "saltenv"},
@@ -118,6 +123,9 @@ func CheckGlobals(opts *value.Map, role string) error {
 // Parse reads a list of remotes: each is a URL, or a URL with options. Options
 // that a remote does not have are the global ones, ROLE_OPTION of opts.
 func Parse(opts *value.Map, role string, list value.Value) ([]*Remote, error) {
+	if role == Buckets {
+		return parseBuckets(opts)
+	}
 	l, ok := list.(*value.List)
 	if !ok {
 		if list == nil {
@@ -321,6 +329,9 @@ func (p *parser) plainURL(r *Remote, raw string, schemes []string, instead strin
 
 // key tells apart what has a cache of its own.
 func (r *Remote) key() string {
+	if b := r.Bucket; b != nil {
+		return strings.Join([]string{r.Role, b.Name, b.Env, b.Prefix, b.of.Host, b.of.Region, b.of.KeyID, fmt.Sprint(b.of.Plain, b.of.PathStyle)}, "\x00")
+	}
 	if r.Role == Mercurial || r.Role == Subversion {
 		return strings.Join([]string{r.Role, r.URL, r.BranchMethod, r.Trunk, r.Branches, r.Tags}, "\x00")
 	}

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/py/pyre"
-	"brine/internal/py/value"
+	"brine/internal/core/fileserver"
 )
 
 // Names of refs in a cache, as in Salt: branches are those of a remote called
@@ -119,24 +118,7 @@ func (r *Remote) fixedEnvs() (out []string) {
 
 // exposes reports whether a saltenv is served.
 func (r *Remote) exposes(env string) bool {
-	if len(r.Allow) > 0 && !matchesAny(r.Allow, env) {
-		return false
-	}
-	return !matchesAny(r.Deny, env)
-}
-
-// matchesAny reports whether a glob or, whole, a regular expression matches.
-func matchesAny(patterns []string, s string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return p == s || value.Fnmatch(p, s) || fullMatch(p, s) })
-}
-
-func fullMatch(pattern, s string) bool {
-	re, err := pyre.Compile(`\A(?:`+pattern+`)\Z`, 0)
-	if err != nil {
-		return false
-	}
-	ok, err := re.Has(s)
-	return err == nil && ok
+	return fileserver.Exposed(env, r.Allow, r.Deny)
 }
 
 // ref returns the branch, tag or commit of a saltenv; "" is none.

@@ -21,13 +21,14 @@ import (
 	"brine/internal/core/printable"
 )
 
-// A program fetches remotes that are not git's, by the client of their system.
+// A program fetches remotes that are not git's.
 type program interface {
 	// refs brings what is below dir up to date, and returns names as the refs of git have
 	// them, each with an ID that can be the name of a directory.
 	refs(ctx context.Context, dir string) (map[string]string, error)
 	// export writes the files of an ID into an empty directory.
-	export(ctx context.Context, dir, id, to string) error
+	// notes are what it leaves out.
+	export(ctx context.Context, dir, id, to string) (notes []string, err error)
 	// count returns how many files an ID has, and their bytes, before they are written.
 	count(ctx context.Context, dir, id string) (files, bytes int64, err error)
 }
@@ -75,8 +76,10 @@ func lastLine(s string) string {
 var unasked = []string{"SSH_ASKPASS_REQUIRE=force", "SSH_ASKPASS=false"}
 
 // programOf returns the client of a remote; nil for git, which needs none.
-func programOf(r *Remote, run func(context.Context, host.Cmd) (host.Output, error)) program {
+func programOf(r *Remote, run func(context.Context, host.Cmd) (host.Output, error), now func() time.Time) program {
 	switch r.Role {
+	case Buckets, PillarBuckets:
+		return bucket{r.Bucket, now}
 	case Mercurial:
 		// The settings of a person count, which have what logs in; aliases and colours do not.
 		return &mercurial{client{run, r, []string{"HGPLAIN=1", "HGENCODING=utf-8", "HGENCODINGMODE=replace"}}}
@@ -194,9 +197,9 @@ func (m *mercurial) count(ctx context.Context, dir, id string) (files, bytes int
 	return files, bytes, nil
 }
 
-func (m *mercurial) export(ctx context.Context, dir, id, to string) error {
+func (m *mercurial) export(ctx context.Context, dir, id, to string) ([]string, error) {
 	_, err := m.call(ctx, "hg", "archive", "-R", dir, "-r", id, "-t", "files", "--config", "ui.archivemeta=False", "--", to)
-	return err
+	return nil, err
 }
 
 // subversion asks the server; there is no copy of the repository.
@@ -351,13 +354,13 @@ func (s *subversion) count(ctx context.Context, _, id string) (files, bytes int6
 	return files, bytes, err
 }
 
-func (s *subversion) export(ctx context.Context, _, id, to string) error {
+func (s *subversion) export(ctx context.Context, _, id, to string) ([]string, error) {
 	rev, dir, err := svnPlace(id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = s.call(ctx, "svn", "export", "--quiet", "--force", "--ignore-externals", "--non-interactive", "--", s.at(rev, dir), to)
-	return err
+	return nil, err
 }
 
 // exported writes the files of an ID into an empty directory, within the bounds of git's
@@ -374,7 +377,7 @@ func exported(ctx context.Context, p program, dir, id, to string) (notes []strin
 	case files == 0: // which hg takes for a failure
 		return nil, nil
 	}
-	if err := p.export(ctx, dir, id, to); err != nil {
+	if notes, err = p.export(ctx, dir, id, to); err != nil {
 		return nil, err
 	}
 	err = filepath.WalkDir(to, func(at string, d fs.DirEntry, err error) error {

@@ -164,9 +164,15 @@ func Renderer(ctx context.Context, env *fun.Env, name string) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OpenText(ctx, env, "renderers", name, string(text))
+}
+
+// OpenText loads a module of a kind that brine has in Python.
+func OpenText(ctx context.Context, env *fun.Env, kind, name, text string) (*Module, error) {
+	file := kind + "/" + name + ".py"
 	// Tracebacks leave out files of this prefix.
 	info := fun.FileInfo{Path: file, Abs: "brine:" + file}
-	return open(ctx, env, &source{lang: python3, kind: "renderers", name: name, key: info.Abs, info: info, text: string(text)})
+	return open(ctx, env, &source{lang: python3, kind: kind, name: name, key: info.Abs, info: info, text: text})
 }
 
 // OpenFile loads a file as a module of a kind.

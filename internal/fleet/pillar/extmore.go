@@ -41,6 +41,8 @@ func extMore(name string) extFunc {
 		return (*job).extHTTPJSON
 	case "http_yaml":
 		return (*job).extHTTPYAML
+	case "makostack":
+		return (*job).extMakostack
 	case "mysql":
 		return (*job).extMySQL
 	case "netbox":
@@ -55,6 +57,8 @@ func extMore(name string) extFunc {
 		return (*job).extReclass
 	case "redis":
 		return (*job).extRedis
+	case "s3":
+		return (*job).extS3
 	case "saltclass":
 		return (*job).extSaltclass
 	case "sops":
@@ -82,7 +86,7 @@ func topMoreNames() []string { return []string{"saltclass"} }
 // extMoreNames are the external pillars of extMore.
 func extMoreNames() []string {
 	return []string{
-		"consul", "csv", "etcd", "foreman", "gpg", "hiera", "http_json", "http_yaml", "mysql", "netbox", "nodegroups", "pillar_ldap", "postgres", "reclass", "redis", "saltclass",
+		"consul", "csv", "etcd", "foreman", "gpg", "hiera", "http_json", "http_yaml", "makostack", "mysql", "netbox", "nodegroups", "pillar_ldap", "postgres", "reclass", "redis", "s3", "saltclass",
 		"sops", "sqlite3", "vault",
 	}
 }

@@ -13,14 +13,26 @@ import (
 //
 // Salt: salt/pillar/git_pillar.py ext_pillar.
 func (j *job) extGit(ctx context.Context, a extArgs) (value.Mapping, error) {
+	return j.extTrees(ctx, "git", a)
+}
+
+// extS3 is the pillar of a bucket, which has a top file of its own.
+//
+// Salt: salt/pillar/s3.py ext_pillar.
+func (j *job) extS3(ctx context.Context, _ *value.Map, a extArgs) (value.Mapping, error) {
+	return j.extTrees(ctx, "s3", a)
+}
+
+// extTrees is the pillar of the trees of an external pillar.
+func (j *job) extTrees(ctx context.Context, name string, a extArgs) (value.Mapping, error) {
 	if j.env.PillarTrees == nil {
-		return nil, fun.Errorf("git repositories are not available here")
+		return nil, fun.Errorf("repositories are not available here")
 	}
 	remotes := value.NewList(a.pos...)
 	if a.kw != nil {
 		remotes.Append(a.kw)
 	}
-	trees, err := j.env.PillarTrees(ctx, j.opts, remotes)
+	trees, err := j.env.PillarTrees(ctx, name, j.opts, remotes)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestGit(t *testing.T) {
 		{"", nil, errors.New("no network"), `{'own': 1, 'who': 'roots', '_errors': ['Failed to load ext_pillar git: no network']}`},
 	} {
 		r := fake(t, files, tt.conf+"\next_pillar:\n- git:\n  - main https://x/y\n  - dev https://x/y:\n    - root: z\n")
-		r.env.PillarTrees = func(_ context.Context, _ *value.Map, remotes *value.List) ([]fun.PillarTree, error) {
+		r.env.PillarTrees = func(_ context.Context, _ string, _ *value.Map, remotes *value.List) ([]fun.PillarTree, error) {
 			if remotes.Len() != 2 {
 				t.Errorf("remotes = %s", value.Repr(remotes))
 			}

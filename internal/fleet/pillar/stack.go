@@ -23,6 +23,13 @@ import (
 //
 // Salt: salt/pillar/stack.py.
 func (j *job) extStack(ctx context.Context, pillar *value.Map, a extArgs) (value.Mapping, error) {
+	return j.stackOf(pillar, a, "stack", func(cfg, namespace string, stack *value.Map) (*value.Map, error) {
+		return j.stackConfig(ctx, cfg, namespace, stack, pillar)
+	})
+}
+
+// stackOf has merge merge what each configuration file that holds for the target lists.
+func (j *job) stackOf(pillar *value.Map, a extArgs, name string, merge func(cfg, namespace string, stack *value.Map) (*value.Map, error)) (value.Mapping, error) {
 	cfgs, err := j.stackConfigs(pillar, a)
 	if err != nil {
 		return nil, err
@@ -31,10 +38,10 @@ func (j *job) extStack(ctx context.Context, pillar *value.Map, a extArgs) (value
 	for _, cfg := range cfgs {
 		path, namespace, _ := strings.Cut(cfg, ":")
 		if st, err := j.env.Host.Stat(path); err != nil || !st.Mode.IsRegular() {
-			j.warn(source.Pos{}, "ext_pillar stack: %s does not exist", path)
+			j.warn(source.Pos{}, "ext_pillar %s: %s does not exist", name, path)
 			continue
 		}
-		if stack, err = j.stackConfig(ctx, path, namespace, stack, pillar); err != nil {
+		if stack, err = merge(path, namespace, stack); err != nil {
 			return nil, err
 		}
 	}
@@ -106,21 +113,29 @@ func (j *job) stackConfig(ctx context.Context, cfg, namespace string, stack, pil
 			if err != nil {
 				return nil, err
 			}
-			v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: filepath.Join(dir, p)}, []byte(text))
-			if err != nil {
+			if stack, err = j.stackFile(filepath.Join(dir, p), text, namespace, stack); err != nil {
 				return nil, err
 			}
-			obj, ok := v.(*value.Map)
-			if !ok {
-				if v != nil {
-					j.warn(source.Pos{File: filepath.Join(dir, p)}, "ext_pillar stack: the file must be a mapping, not %s", value.Kind(v))
-				}
-				continue
-			}
-			if stack, err = stackDict(stack, nest(obj, namespace)); err != nil {
-				return nil, &source.Error{Pos: source.Pos{File: filepath.Join(dir, p)}, Err: err}
-			}
 		}
+	}
+	return stack, nil
+}
+
+// stackFile merges what a file was rendered to into stack.
+func (j *job) stackFile(name, text, namespace string, stack *value.Map) (*value.Map, error) {
+	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: name}, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	obj, ok := v.(*value.Map)
+	if !ok {
+		if v != nil {
+			j.warn(source.Pos{File: name}, "ext_pillar stack: the file must be a mapping, not %s", value.Kind(v))
+		}
+		return stack, nil
+	}
+	if stack, err = stackDict(stack, nest(obj, namespace)); err != nil {
+		return nil, &source.Error{Pos: source.Pos{File: name}, Err: err}
 	}
 	return stack, nil
 }

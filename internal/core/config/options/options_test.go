@@ -76,7 +76,7 @@ var asked = map[string]string{
 
 // prefixed are the beginnings of options whose ends are names in a list of their own.
 var prefixed = map[string]string{
-	"git_pillar_": "internal/core/gitfs/options.go", "gitfs_": "internal/core/gitfs/options.go", "hgfs_": "internal/core/gitfs/options.go", "svnfs_": "internal/core/gitfs/options.go", "ssh_": "internal/core/roster/roster.go", "stateconf_": "internal/core/render/stateconf.go", "docker.": "modules/docker/docker.go",
+	"git_pillar_": "internal/core/gitfs/options.go", "gitfs_": "internal/core/gitfs/options.go", "hgfs_": "internal/core/gitfs/options.go", "svnfs_": "internal/core/gitfs/options.go", "s3fs_": "internal/core/gitfs/buckets.go", "ssh_": "internal/core/roster/roster.go", "stateconf_": "internal/core/render/stateconf.go", "docker.": "modules/docker/docker.go",
 }
 
 // reads returns the file that reads an option; "" where none does.

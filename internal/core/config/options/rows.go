@@ -107,7 +107,7 @@ var all = [...]Option{
 	{Name: "file_recv", In: both, Verdict: Honoured, Restrictive: true},
 	{Name: "file_recv_max_size", In: both, Verdict: Honoured, Restrictive: true},
 	{Name: "file_roots", In: both, Verdict: Honoured},
-	{Name: "fileserver_backend", In: both, Verdict: Honoured, Note: "roots, gitfs, hgfs and svnfs"},
+	{Name: "fileserver_backend", In: both, Verdict: Honoured, Note: "roots, gitfs, hgfs, svnfs, s3fs and minionfs"},
 	{Name: "fileserver_events", In: master, Verdict: Meaningless, Note: noMaster},
 	{Name: "fileserver_followsymlinks", In: both, Verdict: Honoured, Restrictive: true},
 	{Name: "fileserver_ignoresymlinks", In: both, Verdict: Honoured, Restrictive: true},
@@ -264,11 +264,11 @@ var all = [...]Option{
 	{Name: "minion_pillar_cache", In: minion, Verdict: Unsupported, Note: "pillars are never kept", Cosmetic: true},
 	{Name: "minion_restart_command", In: minion, Verdict: Meaningless, Note: noMinion},
 	{Name: "minion_sign_messages", In: minion, Verdict: Meaningless, Note: noKeys},
-	{Name: "minionfs_blacklist", In: master, Verdict: Meaningless, Note: noMinionfs},
-	{Name: "minionfs_env", In: master, Verdict: Meaningless, Note: noMinionfs},
-	{Name: "minionfs_mountpoint", In: master, Verdict: Meaningless, Note: noMinionfs},
-	{Name: "minionfs_update_interval", In: both, Verdict: Meaningless, Note: noMinionfs},
-	{Name: "minionfs_whitelist", In: master, Verdict: Meaningless, Note: noMinionfs},
+	{Name: "minionfs_blacklist", In: master, Verdict: Honoured, Restrictive: true},
+	{Name: "minionfs_env", In: master, Verdict: Honoured},
+	{Name: "minionfs_mountpoint", In: master, Verdict: Honoured},
+	{Name: "minionfs_update_interval", In: both, Verdict: Meaningless, Note: "pushed files are served as they are"},
+	{Name: "minionfs_whitelist", In: master, Verdict: Honoured, Restrictive: true},
 	{Name: "module_dirs", In: both, Verdict: Otherwise, Note: "modules of their subdirectories are used as those of the tree are"},
 	{Name: "modules_max_memory", In: minion, Verdict: Meaningless, Note: "a limit of the minion process"},
 	{Name: "multifunc_ordered", In: minion, Verdict: Honoured},
@@ -381,7 +381,7 @@ var all = [...]Option{
 	{Name: "rotate_aes_key", In: master, Verdict: Meaningless, Note: noKeys},
 	{Name: "runner_dirs", In: master, Verdict: Otherwise, Note: "runners in these directories are used as those of the tree are"},
 	{Name: "runner_returns", In: master, Verdict: Unsupported, Note: "returns of runners are always in their event", Cosmetic: true},
-	{Name: "s3fs_update_interval", In: both, Verdict: Meaningless, Note: "the file server backend s3fs is not supported"},
+	{Name: "s3fs_update_interval", In: both, Verdict: Honoured},
 	{Name: "salt_cp_chunk_size", In: both, Verdict: Meaningless, Note: "there is no salt-cp"},
 	{Name: "saltenv", In: both, Verdict: Honoured},
 	{Name: "schedule", In: both, Verdict: Otherwise, Note: "brine schedule (docs/schedule.md)"},
@@ -547,7 +547,6 @@ const (
 	noMaster      = "there is no master process"
 	nothingCached = "nothing is cached between processes that would need this"
 	noMinion      = "there is no minion process that keeps a connection to a master"
-	noMinionfs    = "the file server backend minionfs is not supported"
 	noNice        = "nothing runs in the background"
 	noPass        = "the renderer pass is not supported"
 	noProxy       = "there are no proxy minions"
