@@ -581,6 +581,9 @@ func scriptText(ctx context.Context, c *fun.Call, a ofScript) ([]byte, error) {
 	cl := cp.New(c.Env, a.fileEnv())
 	r, err := cl.Open(ctx, source, cp.Options{})
 	if errors.Is(err, fs.ErrNotExist) {
+		if p := strings.TrimPrefix(source, "file://"); a.engine() == "" && strings.HasPrefix(p, "/") {
+			return nil, fun.Errorf("[Errno 2] No such file or directory: '%s'", p)
+		}
 		return nil, nil
 	}
 	if err != nil {

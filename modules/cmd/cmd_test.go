@@ -282,6 +282,12 @@ func TestScriptNotRun(t *testing.T) {
 			t.Errorf("script_retcode = %v, %d, %v", res.Value, res.Retcode, err)
 		}
 		res, err = call(t.Context(), machine(t), "script", tt.kw, tt.source)
+		if tt.source != path { // Salt copies a file that is not rendered
+			if err == nil || err.Error() != "[Errno 2] No such file or directory: '"+tt.source+"'" {
+				t.Errorf("script = %v, %v", res.Value, err)
+			}
+			continue
+		}
 		m, _ := res.Value.(*value.Map)
 		if err != nil || value.Repr(m.At("retcode")) != "1" || res.Retcode != 0 {
 			t.Errorf("script = %v, %d, %v", res.Value, res.Retcode, err)
