@@ -11,7 +11,7 @@ RACEPART ?= 0/1
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/app,brine/cmd/session,brine/cmd/output,brine/cmd/runner,brine/cmd/target,brine/cmd/call,brine/cmd/orchestrate,brine/cmd/plan,brine/cmd/run,brine/cmd/ssh,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
-.PHONY: build bytes docs generate home machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-all bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim api-client ui-pictures
+.PHONY: build bytes docs generate home machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-all bench-machines bench-ssh bench-links bench-scale bench-soak bench-ui soak release test-release slim api-client ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
@@ -79,6 +79,9 @@ bench-machines: machines ## runs with nothing to do on a throw-away machine
 
 bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
 	bench/scale
+
+bench-soak: ## an hour of runs and pages: what grows in a worker, a server of pages and kept connections
+	bench/soak
 
 bench-ui: ## pages of a history of 5,000 executions, and that of a run on 1,000 hosts in Chromium: see docs/ui.md
 	d=$$(mktemp -d) && export BRINE_BENCH_HISTORY=$$d/history.db && $(GO) test -count=1 -timeout 60m -run '^$$' -bench 'Search/list$$' ./internal/fleet/history && $(GO) test -count=1 -v -run TestUIHistoryBench ./e2e; rm -r "$$d"

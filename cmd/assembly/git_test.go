@@ -8,11 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"brine/internal/core/config"
+	"brine/internal/core/fileserver"
 	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/sshtest"
 )
 
@@ -80,5 +83,27 @@ func TestGitOverSSH(t *testing.T) {
 	repo += "-gone"
 	if got := get(t, string(known), key); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, "repository") {
 		t.Errorf("no repository: %q", got)
+	}
+}
+
+// TestBackends: each file server backend that the configuration takes is one that serves.
+func TestBackends(t *testing.T) {
+	t.Parallel()
+	conf := t.TempDir()
+	h := host.NewLocal()
+	cfg, err := config.Load(config.Options{Kind: config.Minion, Host: h, Dir: conf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NewGit(EnvOptions{Host: h, Config: cfg})
+	for _, name := range config.Backends() {
+		opts := value.MapOf("fileserver_backend", value.Strings(name), "file_roots", value.MapOf("base", value.Strings(conf)))
+		var names []string
+		for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {
+			names = append(names, b.Name())
+		}
+		if !slices.Equal(names, []string{name}) {
+			t.Errorf("%s: %v", name, names)
+		}
 	}
 }

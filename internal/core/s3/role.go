@@ -62,13 +62,15 @@ func (c *Client) role(ctx context.Context) (credentials, error) {
 		return credentials{}, err
 	}
 	var got struct {
-		AccessKeyId, SecretAccessKey, Token string
-		Expiration                          time.Time
+		KeyID      string    `json:"AccessKeyId"`
+		Key        string    `json:"SecretAccessKey"`
+		Token      string    `json:"Token"`
+		Expiration time.Time `json:"Expiration"`
 	}
-	if json.Unmarshal([]byte(text), &got) != nil || got.AccessKeyId == "" || got.SecretAccessKey == "" {
+	if json.Unmarshal([]byte(text), &got) != nil || got.KeyID == "" || got.Key == "" {
 		return credentials{}, errors.New("the instance did not answer with credentials")
 	}
-	who := credentials{keyID: got.AccessKeyId, key: got.SecretAccessKey, token: got.Token, expires: got.Expiration}
+	who := credentials{keyID: got.KeyID, key: got.Key, token: got.Token, expires: got.Expiration}
 	if who.region, err = get("placement/region"); err != nil {
 		return credentials{}, err
 	}

@@ -208,7 +208,7 @@ func (c *Client) get(ctx context.Context, bucket, key string, q url.Values, etag
 	if res.StatusCode == http.StatusOK {
 		return body, nil
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	return nil, problem(res, body)
 }
 
