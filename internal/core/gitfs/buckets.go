@@ -61,7 +61,7 @@ func parseBuckets(opts *value.Map) ([]*Remote, error) {
 		}
 		for i, x := range l.Items {
 			name, ok := x.(string)
-			if !ok || !validBucket(name) {
+			if !ok || !of.Bucket(name) {
 				return faultAt(cmp.Or(l.PosAt(i), pos), "s3.buckets: %s is not the name of a bucket", value.Repr(x))
 			}
 			out = append(out, newBucket(Buckets, Bucket{Name: name, Env: env, of: of}, interval, cmp.Or(l.PosAt(i), pos)))
@@ -103,22 +103,15 @@ func serviceOf(conf *value.Map, prefix string) (s3.Service, error) {
 		Host: word("service_url"), Region: word("location"), KeyID: word("keyid"), Key: word("key"),
 		Plain: !flag("https_enable", true), PathStyle: flag("path_style", false), SkipVerify: !flag("verify_ssl", true),
 	}
+	of.CA, _ = conf.At(prefix + "verify_ssl").(string)
 	if (of.KeyID == "") != (of.Key == "") {
 		return of, faultAt(conf.Pos(prefix+"keyid"), "%skeyid and %skey are needed together", prefix, prefix)
 	}
 	_, err := s3.New(of)
 	if err != nil {
-		err = faultAt(conf.Pos(prefix+"service_url"), "%sservice_url: %w", prefix, err)
+		err = faultAt(conf.Pos(prefix+"service_url"), "%sservice_url, %[1]sverify_ssl: %w", prefix, err)
 	}
 	return of, err
-}
-
-// validBucket reports whether a bucket may have a name: it becomes a part of a host's name.
-func validBucket(name string) bool {
-	return len(name) >= 3 && len(name) <= 63 && !strings.Contains(name, "..") && name[0] != '.' && name[0] != '-' &&
-		!strings.ContainsFunc(name, func(c rune) bool {
-			return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '-'
-		})
 }
 
 func newBucket(role string, b Bucket, interval time.Duration, pos source.Pos) *Remote {
@@ -159,12 +152,12 @@ func (s *Store) pillarBucket(ctx context.Context, args *value.Map) (*fun.PillarT
 		}
 	}
 	b := Bucket{Name: args.Str("bucket")}
-	if !validBucket(b.Name) {
-		return nil, faultAt(args.Pos("bucket"), "%s is not the name of a bucket (argument bucket)", value.Repr(args.At("bucket")))
-	}
 	var err error
 	if b.of, err = serviceOf(args, ""); err != nil {
 		return nil, err
+	}
+	if !b.of.Bucket(b.Name) {
+		return nil, faultAt(args.Pos("bucket"), "%s is not the name of a bucket (argument bucket)", value.Repr(args.At("bucket")))
 	}
 	env := "base"
 	if v := args.At("environment"); value.Truth(v) {
@@ -235,6 +228,10 @@ func (b bucket) refs(ctx context.Context, dir string) (map[string]string, error)
 				continue
 			}
 		}
+		if at == "" { // stands for the directory of the saltenv
+			envs[env] = append(envs[env], []listed{}...)
+			continue
+		}
 		envs[env] = append(envs[env], listed{o, at})
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -256,11 +253,12 @@ func (b bucket) refs(ctx context.Context, dir string) (map[string]string, error)
 	return refs, b.forget(dir)
 }
 
-// forget removes the lists that no update has named for as long as unused trees stay.
+// forget removes the lists that no update has named for a day, but those of trees of the cache.
 func (b bucket) forget(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if fi, err := e.Info(); err == nil && b.now().Sub(fi.ModTime()) > keepTrees {
+		_, none := os.Stat(filepath.Join(filepath.Dir(dir), "trees", e.Name()))
+		if fi, err := e.Info(); err == nil && none != nil && b.now().Sub(fi.ModTime()) > 24*time.Hour {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

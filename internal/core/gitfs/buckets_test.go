@@ -55,6 +55,8 @@ func TestBuckets(t *testing.T) {
 	s.Put("more", "a.sls", "hidden")
 	s.Put("more", "c.sls", "three")
 	s.Put("envs", "base/a.sls", "base")
+	s.Put("envs", "base/", "")
+	s.Put("envs", "bare/", "")
 	s.Put("envs", "dev/a.sls", "dev")
 	s.Put("envs", "base2/x", "another")
 	s.Put("envs", "README", "of no saltenv")
@@ -79,10 +81,13 @@ func TestBuckets(t *testing.T) {
 		t.Errorf("directories: %v %v", dirs, err)
 	}
 	b, files = bucketServer(t, store, serviceOpts(s, value.Strings("envs")))
-	if envs, err := b.Envs(t.Context()); err != nil || !slices.Equal(envs, []string{"base", "base2", "dev"}) {
+	if envs, err := b.Envs(t.Context()); err != nil || !slices.Equal(envs, []string{"base", "bare", "base2", "dev"}) {
 		t.Errorf("saltenvs of directories: %v %v", envs, err)
 	}
-	for env, want := range map[string]string{"base": "a.sls=base", "dev": "a.sls=dev", "base2": "x=another"} {
+	if len(warned) > 0 {
+		t.Errorf("warnings: %v", warned)
+	}
+	for env, want := range map[string]string{"base": "a.sls=base", "bare": "", "dev": "a.sls=dev", "base2": "x=another"} {
 		if got := bucketFiles(t, files, env); got != want {
 			t.Errorf("%s: %s", env, got)
 		}
@@ -140,11 +145,14 @@ func TestBucketOptions(t *testing.T) {
 		{[]any{"s3.bucket", "x"}, `unknown option "s3.bucket" (did you mean "s3.buckets"?)`},
 		{[]any{"s3fs_update_intervals", int64(1)}, `unknown option "s3fs_update_intervals" (did you mean "s3fs_update_interval"?)`},
 		{[]any{"s3fs_update_interval", "often"}, `s3fs update_interval must be a number of seconds, not 'often'`},
-		{[]any{"s3.buckets", value.Strings("Upper")}, "s3.buckets: 'Upper' is not the name of a bucket"},
+		{[]any{"s3.buckets", value.Strings("../x")}, "s3.buckets: '../x' is not the name of a bucket"},
 		{[]any{"s3.buckets", value.MapOf("base", value.NewList(int64(5)))}, "s3.buckets: 5 is not the name of a bucket"},
 		{[]any{"s3.buckets", value.MapOf("a b", "states")}, `s3.buckets: "a b" is not the name of a saltenv`},
 		{[]any{"s3.key", ""}, "s3.keyid and s3.key are needed together"},
-		{[]any{"s3.service_url", "http://x"}, `s3.service_url: "http://x" is not a host: write its name, as in s3.example.com or s3.example.com:9000`},
+		{[]any{"s3.service_url", "http://x"}, `s3.service_url, s3.verify_ssl: "http://x" is not a host: write its name, as in s3.example.com or s3.example.com:9000`},
+		{[]any{"s3.verify_ssl", "/none/ca.pem"}, "s3.service_url, s3.verify_ssl: open /none/ca.pem: no such file"},
+		{[]any{"s3.path_style", false, "s3.buckets", "A_b"}, "s3.buckets: 'A_b' is not the name of a bucket"},
+		{[]any{"s3.buckets", "A_b"}, "NoSuchBucket"},
 		{[]any{"s3.keyid", "eve"}, "s3fs remote s3://states: InvalidAccessKeyId: Nobody has this key.; the cache has nothing of it"},
 		{[]any{"s3.buckets", "nothing"}, "NoSuchBucket: The bucket does not exist."},
 	} {
@@ -204,5 +212,55 @@ func TestHostileBucket(t *testing.T) {
 	}
 	if strings.Contains(strings.Join(s.Asked(), " "), "/states/big") {
 		t.Error("an object that is too large is read")
+	}
+}
+
+func TestPillarBuckets(t *testing.T) {
+	s := s3test.New(t)
+	for k, text := range map[string]string{"top.sls": "all", "pre/top.sls": "below", "pre/dev/top.sls": "of dev", "dev/top.sls": "dev", "prefix/top.sls": "another"} {
+		s.Put("pillar", k, text)
+	}
+	for _, tt := range []struct {
+		args []any
+		want string // the environment and the text of top.sls
+	}{
+		{nil, "base all"},
+		{[]any{"environment", "dev"}, "dev all"},
+		{[]any{"prefix", "pre"}, "base below"},
+		{[]any{"prefix", "/pre/"}, "base below"},
+		{[]any{"multiple_env", true, "environment", "dev"}, "dev dev"},
+		{[]any{"multiple_env", true, "environment", "dev", "prefix", "pre"}, "dev of dev"},
+		{[]any{"prefix", "none"}, "base open top.sls: no such file or directory"},
+		{[]any{"prefix", "../x"}, `error: s3 prefix "../x" leads out of the tree`},
+		{[]any{"bucket", nil}, "error: None is not the name of a bucket (argument bucket)"},
+		{[]any{"buckets", "x"}, `error: there is no argument "buckets" (did you mean "bucket"?)`},
+		{[]any{"key", nil}, "error: keyid and key are needed together"},
+		{[]any{"s3_cache_expire", "long"}, "error: s3 s3_cache_expire must be a number of seconds, not 'long'"},
+		{[]any{"bucket", "nothing"}, "error: s3 remote s3://nothing: NoSuchBucket: The bucket does not exist.; the cache has nothing of it"},
+	} {
+		args := value.MapOf("bucket", "pillar", "keyid", "anna", "key", "secret", "service_url", s.Host, "path_style", true, "https_enable", false)
+		for i := 0; i < len(tt.args); i += 2 {
+			args.Set(tt.args[i], tt.args[i+1])
+		}
+		store := &Store{Dir: filepath.Join(t.TempDir(), "gitfs"), Now: time.Now}
+		trees, err := store.PillarBuckets(t.Context(), value.NewList(args))
+		var got string
+		switch {
+		case err != nil:
+			got = "error: " + err.Error()
+		default:
+			b, err := os.ReadFile(filepath.Join(trees[0].Path, "top.sls"))
+			got = trees[0].Env + " " + string(b)
+			if err != nil {
+				got = trees[0].Env + " " + strings.Replace(err.Error(), trees[0].Path+"/", "", 1)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%v: %s\nwant: %s", tt.args, got, tt.want)
+		}
+	}
+	store := &Store{Dir: filepath.Join(t.TempDir(), "gitfs"), Now: time.Now}
+	if _, err := store.PillarBuckets(t.Context(), value.NewList("pillar")); err == nil || !strings.Contains(err.Error(), "it needs its arguments by name, as in bucket: NAME, not 'pillar'") {
+		t.Errorf("a name alone: %v", err)
 	}
 }

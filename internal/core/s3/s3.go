@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type Service struct {
 	Plain      bool   // HTTP instead of HTTPS
 	PathStyle  bool   // the bucket is a part of the path, not of the host's name
 	SkipVerify bool   // certificates are not checked
+	CA         string // file of certificates that count instead of those of the system
 	Region     string // "": that of the instance, else us-east-1
 
 	// KeyID and Key are the credentials. Where one is empty, or FromRole, those of the role of
@@ -44,6 +46,16 @@ func (Service) String() string { return "(a service of S3)" }
 
 // GoString hides the secrets.
 func (Service) GoString() string { return "(a service of S3)" }
+
+// Bucket reports whether a bucket may have a name, which becomes a part of the host's name or of
+// the path.
+func (s Service) Bucket(name string) bool {
+	return len(name) >= 3 && len(name) <= 63 && !strings.Contains(name, "..") && name[0] != '.' && name[0] != '-' &&
+		!strings.ContainsFunc(name, func(c rune) bool {
+			old := c >= 'A' && c <= 'Z' || c == '_' // which are in no name of a host
+			return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '-' && (!old || !s.PathStyle)
+		})
+}
 
 // An Object is what a bucket has under a key.
 type Object struct {
@@ -72,17 +84,28 @@ type Client struct {
 	who credentials
 }
 
-// New returns a client. It is an error if the host of the service cannot be one.
+// New returns a client. It is an error if the host of the service cannot be one, or its
+// certificates cannot be read.
 func New(of Service) (*Client, error) {
 	of.Host = cmp.Or(of.Host, "s3.amazonaws.com")
 	if u, err := url.Parse("https://" + of.Host + "/"); err != nil || u.Host != of.Host || u.Hostname() == "" {
 		return nil, fmt.Errorf("%q is not a host: write its name, as in s3.example.com or s3.example.com:9000", of.Host)
 	}
+	var roots *x509.CertPool
+	if of.CA != "" {
+		b, err := os.ReadFile(of.CA)
+		if err != nil {
+			return nil, err
+		}
+		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(b) {
+			return nil, fmt.Errorf("%s has no certificate", of.CA)
+		}
+	}
 	c := &Client{of: of, now: time.Now, metadata: cmp.Or(os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), "http://169.254.169.254")}
 	c.http = &http.Client{
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
-			TLSClientConfig:       &tls.Config{InsecureSkipVerify: of.SkipVerify, MinVersion: tls.VersionTLS12}, // s3.verify_ssl: False asks for it
+			TLSClientConfig:       &tls.Config{InsecureSkipVerify: of.SkipVerify, RootCAs: roots, MinVersion: tls.VersionTLS12}, // s3.verify_ssl: False asks for it
 			TLSHandshakeTimeout:   time.Minute,
 			ResponseHeaderTimeout: stall,
 			IdleConnTimeout:       stall,
