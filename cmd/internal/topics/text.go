@@ -38,6 +38,9 @@ var environment = Topic{
 			{"WAYLAND_DISPLAY", "the same"},
 			{"SSH_CONNECTION", "on macOS, if it is set, 'brine docs PAGE' prints text instead of serving the page to a browser"},
 		}},
+		{"Buckets", []Row{
+			{"AWS_EC2_METADATA_SERVICE_ENDPOINT", "who gives s3fs and ext_pillar s3 the credentials of an instance's role (default: http://169.254.169.254)"},
+		}},
 		{"Stopping", []Row{
 			{"BRINE_TERM_GRACE", "how long running steps may go on after SIGTERM, such as 30s or 5m; 0s stops them at once"},
 		}},
